@@ -14,7 +14,7 @@
 #include "core/base/io.h"
 
 #define READ_BYTES  65536
-#define TURN_LINES  256 /* then others have theirs */
+#define TURN_LINES  256 /* per turn, so that other channels get theirs */
 #define BLOCK_BYTES 65536
 
 struct block {
@@ -26,20 +26,20 @@ struct block {
 struct channel {
 	const struct channel_listener *on;
 	void *data;
-	uv_poll_t reading, writing; /* data is the channel, of all */
-	uv_prepare_t before;	    /* what was sent in a turn of the loop is one write */
-	uv_idle_t again;	    /* lines are there already, or the input is a file */
-	int in, out;		    /* copies of ours */
+	uv_poll_t reading, writing; /* data is the channel, in all handles */
+	uv_prepare_t before;	    /* writes all that was sent in one turn of the loop */
+	uv_idle_t again;	    /* lines are waiting, or the input is a file */
+	int in, out;		    /* our own copies */
 	int handles;
-	bool in_file, out_file; /* not to be polled, never too full */
+	bool in_file, out_file; /* files are not polled, and never full */
 	bool in_over, out_over, closed, armed, paused, skipping, owned, raw, held, finishing;
 	int given_in, given_out;
 	size_t longest;
 	struct buf got;
-	size_t used, looked; /* of got: consumed; searched for a newline */
+	size_t used, looked; /* of got: bytes consumed; bytes searched for a newline */
 	struct block *first, *last, *spare;
 	size_t waiting;
-	int64_t taken_us; /* when something was last taken, or began to wait */
+	int64_t taken_us; /* when the reader last took bytes, or a write began to wait */
 };
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static void out_ended(struct channel *c)
 	if (!c->closed)
 		c->on->ended(c->data, true);
 	if (!c->closed && !c->in_over)
-		resume(c); /* what waited keeps nobody any more */
+		resume(c); /* the channel has room again */
 }
 
 static ssize_t write_some(struct channel *c)
@@ -125,7 +125,7 @@ static ssize_t write_some(struct channel *c)
 	return n;
 }
 
-/* Returns 0, or why it stopped. */
+/* Returns 0, or the error that stopped it. */
 static int write_out(struct channel *c)
 {
 	size_t taken = 0;
@@ -140,7 +140,7 @@ static int write_out(struct channel *c)
 	return n < 0 ? (int)n : 0;
 }
 
-/* That nobody reads any more is heard at once, not when there is something to write. */
+/* Watches for the end of the reader at once, even with nothing to write. */
 static void watch_out(struct channel *c)
 {
 	c->armed = c->first != NULL;
@@ -170,7 +170,7 @@ static void on_finished(uv_handle_t *handle)
 	on_closed(handle);
 }
 
-/* All of it is written. */
+/* Ends the output when all of it is written. */
 static void finish(struct channel *c)
 {
 	c->out_over = true;
@@ -178,7 +178,7 @@ static void finish(struct channel *c)
 		util_close_fd(&c->out);
 		return;
 	}
-	c->out_file = true; /* channel_close() has no handle of it to close any more */
+	c->out_file = true; /* channel_close() has no handle to close */
 	uv_close((uv_handle_t *)&c->writing, on_finished);
 }
 
@@ -280,7 +280,7 @@ void channel_hold(struct channel *c, bool hold)
 static void on_readable(uv_poll_t *poll, int status, int events);
 static void on_again(uv_idle_t *again);
 
-/* A line that is too long is skipped up to its end. */
+/* Skips the rest of a line that is too long. */
 static void skip_long(struct channel *c)
 {
 	if (c->got.len - c->used <= c->longest)
@@ -318,7 +318,7 @@ static bool take_line(struct channel *c)
 	return true;
 }
 
-/* Returns false when more is there than one turn takes. */
+/* Takes lines. Returns false if there are more than one turn takes. */
 static bool take_lines(struct channel *c)
 {
 	if (c->raw && !c->held && c->got.len) {
@@ -346,7 +346,7 @@ static void in_ended(struct channel *c)
 {
 	if (c->in_over)
 		return;
-	/* A last line may lack its end. */
+	/* The last line may lack its newline. */
 	if (c->got.len > c->used && !c->skipping && !c->raw) {
 		buf_ch(&c->got, '\n');
 		take_lines(c);

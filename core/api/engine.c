@@ -1,4 +1,4 @@
-/* engine - one session that front ends drive: its handles on the loop, and who hears what. */
+/* engine - a session that front ends drive: its handles on the loop, and its listeners. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/engine.h"
 
@@ -22,11 +22,11 @@
 
 struct hearer {
 	struct hearer *next;
-	const struct engine_listener *on; /* NULL: has left, freed when nobody is being told */
+	const struct engine_listener *on; /* NULL: has left; freed after the current report */
 	void *data;
 };
 
-static const struct engine_consoles *consoles; /* NULL: there are none */
+static const struct engine_consoles *consoles; /* NULL: no consoles */
 
 struct engine {
 	uv_loop_t *loop;
@@ -37,11 +37,11 @@ struct engine {
 	struct jobs *jobs;
 	uv_poll_t keeper, answers; /* data is the engine */
 	uv_timer_t tick;
-	size_t handles; /* that are not closed yet */
+	size_t handles; /* not closed yet */
 	struct hearer *hearers;
 	int telling;
 	bool started, over, closing;
-	bool changing; /* listeners are being told of a change */
+	bool changing; /* listeners are being called about a change */
 	struct pending_undo undo;
 };
 
@@ -114,7 +114,7 @@ static void on_changed(void *data)
 		TELL(e, started, h_->data);
 	}
 	pending_undo_check(&e->undo, e->session);
-	/* The front end hears first, as it may answer the request itself. An answer calls this
+	/* The front end is called first, as it may answer the request itself. An answer calls this
 	 * function again. */
 	e->changing = true;
 	TELL(e, changed, h_->data);
@@ -203,7 +203,7 @@ static void on_keeper(uv_poll_t *poll, int status, int events)
 	watch_keeper(e);
 }
 
-/* All that it has said so far, in a flood the first of it. */
+/* Reads the keeper's frames, but only the first ones of a flood. */
 static void read_keeper(void *data)
 {
 	struct engine *e = data;
@@ -214,7 +214,7 @@ static void read_keeper(void *data)
 		if (poll(&p, 1, 0) <= 0)
 			return;
 		if (session_ready(e->session, true, false) < 0)
-			return; /* on_keeper() finds out */
+			return; /* on_keeper() detects the end */
 	}
 }
 
@@ -298,7 +298,7 @@ static int make_pair(int pair[2], int *null, struct err *err)
 	return *null < 0 ? err_set(err, -errno, "/dev/null") : 0;
 }
 
-/* The runner on one end of a socket pair. */
+/* Starts the runner on one end of a socket pair. */
 static int start_runner(struct engine *e, struct session_spec *spec, struct err *err)
 {
 	AUTO_FREE char *self = os_self_copy();
@@ -335,7 +335,8 @@ static void free_engine(struct engine *e)
 	free(e);
 }
 
-/* on: hears of the agent, and the loop is made here; NULL: there is a runner. */
+/* Opens a session. on: the session runs an agent, whose events go to this listener; NULL: it has a
+ * runner. */
 static int open_it(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
 		   const struct engine_listener *on, void *data, struct err *err)
 {
@@ -360,7 +361,7 @@ static int open_it(struct engine **ret, uv_loop_t *loop, struct session_spec *sp
 		uv_loop_init(loop);
 	approver_attach(e->approver, e->session);
 	open_handles(e);
-	/* A session that cannot be reached from elsewhere is still a session. */
+	/* The session goes on without a socket. */
 	if (api_open(&e->api, loop, e->session, dir, &why) < 0)
 		log_warn("api", "other terminals cannot answer for this session: %s", why.text);
 	if (on && on->end)

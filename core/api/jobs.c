@@ -15,13 +15,13 @@
 struct job {
 	struct job *prev, *next;
 	uint32_t id;
-	bool command;		   /* else something of a front end's own */
-	bool write;		   /* alone, unless a command runs: its changes are part of that */
-	bool queued, alone, input; /* input: a pipe or a terminal is there for it */
+	bool command;		   /* a command; else a job of the front end itself */
+	bool write;		   /* runs alone, unless a command runs, which has its changes */
+	bool queued, alone, input; /* input: it has a pipe or a terminal */
 	bool cancelled, timed_out;
 	bool ended;	 /* queued: its input ends after `held` */
 	struct buf held; /* queued: its input */
-	size_t waiting;	 /* bytes of input that it has not read, held ones too */
+	size_t waiting;	 /* bytes of input that it has not read, with the held ones */
 	char *label;
 	const struct job_listener *on;
 	void *data;
@@ -37,9 +37,9 @@ struct jobs {
 	uv_loop_t *loop;
 	void (*settle)(void *data);
 	void *data;
-	struct job *list;		     /* in the order in which they were asked for */
-	uint32_t last, busy;		     /* busy: the one that runs alone */
-	size_t n_queued, n_alone, n_running; /* n_alone: of the queued */
+	struct job *list;		     /* in the order of the requests */
+	uint32_t last, busy;		     /* busy: the job that runs alone */
+	size_t n_queued, n_alone, n_running; /* n_alone: queued jobs that run alone */
 	size_t n_held;			     /* bytes of input of queued jobs */
 	bool paused;
 };
@@ -79,7 +79,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void end(struct jobs *j, struct job *job, struct job_result *r);
 
-/* It has waited for its turn as long as it may. */
+/* Ends a job that has waited for its turn too long. */
 static void give_up(struct job *job)
 {
 	const struct job *busy = find(job->jobs, job->jobs->busy);
@@ -119,7 +119,7 @@ static bool may_begin(const struct jobs *j, const struct job *job)
 	return !job->write || !j->busy || jobs_command_runs(j);
 }
 
-/* Its input that came while it waited follows at once. */
+/* Begins the job, and sends it the input that came while it waited. */
 static void begin(struct jobs *j, struct job *job)
 {
 	struct runner_head h;
@@ -151,7 +151,7 @@ static void leave_queue(struct jobs *j, const struct job *job)
 	j->n_held -= job->held.len;
 }
 
-/* In their order; what may not begin yet is passed over. */
+/* Begins queued jobs in their order, except those that must wait longer. */
 static void begin_next(struct jobs *j)
 {
 	struct job *job, *next;
@@ -201,7 +201,7 @@ static void end_all(struct jobs *j)
 
 /* ---- from the runner ------------------------------------------------------------------------- */
 
-/* "step 7: 3 paths", or words that nothing was changed. */
+/* Reads "step 7: 3 paths", or words that nothing was changed. */
 static void read_step(struct job_result *r, const char *text)
 {
 	long long step = 0;
@@ -268,7 +268,7 @@ static void add_text(struct buf *out, const char *s)
 	buf_add(out, s, strlen(s) + 1);
 }
 
-/* The packet: head and all. */
+/* Makes the packet, with its head. */
 static void make_order(struct buf *out, uint32_t id, const struct job_spec *spec)
 {
 	const struct runner_head h = {.type = RUNNER_RUN,
@@ -322,7 +322,7 @@ uint32_t jobs_run(struct jobs *j, const struct job_spec *spec, const struct job_
 	job->data = data;
 	job->write = spec->flags & RUN_API;
 	job->command = spec->flags & RUN_STEP && !job->write;
-	/* Each write is a step of its own, and waits for its turn. */
+	/* Each write is its own step, and waits for its turn. */
 	job->alone = job->command || (job->write && !jobs_command_runs(j));
 	job->input = spec->flags & (RUN_INPUT | RUN_TTY);
 	job->ended = spec->flags & RUN_INPUT && spec->input;
@@ -369,7 +369,7 @@ int jobs_input(struct jobs *j, uint32_t id, const char *bytes, size_t len)
 	return 0;
 }
 
-/* 0: it runs. */
+/* Returns 0 if the job runs. */
 static int tell(struct jobs *j, uint32_t id, struct runner_head h)
 {
 	const struct job *job = find(j, id);
@@ -395,7 +395,7 @@ int jobs_end_input(struct jobs *j, uint32_t id)
 	return 0;
 }
 
-/* One that waits begins in that size. */
+/* A waiting job begins in that size. */
 int jobs_resize(struct jobs *j, uint32_t id, unsigned columns, unsigned rows)
 {
 	const uint32_t size = (columns & 0xffff) << 16 | (rows & 0xffff);

@@ -1,4 +1,4 @@
-/* pending_undo - the undo, redo or restore of a session that is under way, up to its answer. */
+/* pending_undo - the undo, redo or restore of a session that is in progress, until its answer. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/pending_undo.h"
 

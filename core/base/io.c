@@ -56,7 +56,7 @@ int io_pwrite_all(int fd, const void *data, size_t len, off_t at)
 	return 0;
 }
 
-/* Reads at the file's own position if at is negative. */
+/* Reads at the file's own position if `at` is negative. */
 static ssize_t read_full(int fd, char *p, size_t len, off_t at)
 {
 	size_t got = 0;
@@ -136,7 +136,7 @@ int io_write_file(int dirfd, const char *name, mode_t mode, const void *data, si
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return -errno;
-	/* The keeper's umask is that of whoever it acts for. */
+	/* The mode is set explicitly, because the keeper's umask is that of its caller. */
 	r = fchmod(fd, mode) < 0 ? -errno : io_write_all(fd, data, len);
 	if (r == 0 && durable && fsync(fd) < 0)
 		r = -errno;
@@ -169,14 +169,15 @@ int io_mkdir_p(int dirfd, const char *path, mode_t mode)
 	if (r == -ENOENT)
 		r = make_all(dirfd, p, mode);
 
-	/* An empty one on the way there may have been removed meanwhile. */
+	/* Another process may have removed an empty directory on the way. */
 	for (int tries = 0; r == -ENOENT && tries < 100; tries++)
 		r = make_all(dirfd, p, mode);
 	return r;
 }
 
-/* Somebody may have put any tree there: closed directories are opened, and what lies deeper than
- * DEPTH is moved to the top, where it is come to later. Somebody else may be removing it, too. */
+/* Removes any tree, even one that an adversary made: makes closed directories accessible, and moves
+ * parts below DEPTH to the top, where they are removed later. Another process may remove the tree
+ * at the same time. */
 struct removal {
 	int top;
 	unsigned moved;

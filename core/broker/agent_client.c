@@ -1,4 +1,4 @@
-/* agent_client - ssh inside: keys that settings name, signatures for hosts that are known. */
+/* agent_client - ssh inside: offers keys that settings name, and signs for known hosts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core/broker/broker_priv.h"
 
 /*
- * One request at a time, each with a connection of its own to the human's ssh-agent, which checks a
+ * One request at a time, each with a connection of its own to the user's ssh-agent, which checks a
  * session-bind: a client that claims to have met a host key shows that host's signature of the
  * session.
  * To sign:
@@ -20,7 +20,7 @@
  */
 
 #define UNBOUND	  "unbound:22"
-#define BINDS_MAX 16 /* of a connection, as OpenSSH has it */
+#define BINDS_MAX 16 /* of a connection, as in OpenSSH */
 
 enum expect {
 	EXPECT_NOTHING,
@@ -31,20 +31,20 @@ enum expect {
 };
 
 struct agent_state {
-	uv_pipe_t up; /* to the human's ssh-agent */
+	uv_pipe_t up; /* to the user's ssh-agent */
 	uv_connect_t connect;
 	bool connected; /* or trying */
 	struct buf up_in;
 	enum expect expect;
-	struct buf message; /* that waits: to sign, to bind */
-	/* of the last session-bind that was checked */
+	struct buf message; /* a waiting message: a request to sign or to bind */
+	/* Of the last session-bind that was checked. */
 	struct buf host_key, session;
 	bool bound, forwards;
 	unsigned binds;
-	/* of the key that is to sign */
+	/* Of the key to sign with. */
 	char fingerprint[AGENT_FINGERPRINT];
 	char *comment;
-	size_t host, file; /* that are looked up now */
+	size_t host, file; /* indexes of the current lookup */
 	bool serving;
 };
 
@@ -73,7 +73,7 @@ static bool same(const struct buf *a, struct span b)
 	return a->len == b.len && memcmp(a->data, b.data, b.len) == 0;
 }
 
-/* ---- the human's ssh-agent ------------------------------------------------------------------- */
+/* ---- the user's ssh-agent -------------------------------------------------------------------- */
 
 static void on_up(struct asker *c, struct span message);
 
@@ -100,7 +100,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 		got = agent_frame(a->up_in.data, a->up_in.len, &message);
 	}
 	if (got < 0 || (got > 0 && a->up_in.len != message.len + 4)) {
-		asker_close(c); /* it has gone, or says what nobody asked */
+		asker_close(c); /* closed, or it sent an answer without a question */
 	} else if (got > 0) {
 		struct buf whole = a->up_in;
 
@@ -120,7 +120,7 @@ static void on_connected(uv_connect_t *request, int status)
 		asker_close(c);
 }
 
-/* What is written before it is connected waits for that. */
+/* Sends a request to the user's ssh-agent. Until the connection is made, the request waits. */
 static void ask_up(struct asker *c, struct span message, enum expect expect)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -244,7 +244,7 @@ static void on_looked_up(struct asker *c, int status, struct span said)
 	look_up(c);
 }
 
-/* One after the other, each host in both files. */
+/* Looks the hosts up one after the other, each in both files. */
 static void look_up(struct asker *c)
 {
 	struct agent_state *a = c->agent;
@@ -264,7 +264,7 @@ static void look_up(struct asker *c)
 	job_run(c, argv, (struct span){"", 0}, on_looked_up);
 }
 
-/* A login to whom it says it has met? */
+/* Returns whether the data to sign is a login in the session of the last session-bind. */
 static bool is_login(const struct agent_state *a, const struct agent_request *r)
 {
 	struct agent_login login;
@@ -275,7 +275,7 @@ static bool is_login(const struct agent_state *a, const struct agent_request *r)
 	       (!login.host_key.len || same(&a->host_key, login.host_key));
 }
 
-/* The key that the request names, among those that the human's ssh-agent has. */
+/* Finds the requested key among those of the user's ssh-agent. */
 static bool find_key(struct asker *c, struct span message, struct span wanted)
 {
 	struct agent_state *a = c->agent;
@@ -324,7 +324,7 @@ static void on_answered(struct asker *c, bool allow)
 		fail(c);
 }
 
-/* ---- answers of the human's ssh-agent ---------------------------------------------------------
+/* ---- answers of the user's ssh-agent ----------------------------------------------------------
  */
 
 static void bound(struct asker *c, struct span answer)
@@ -338,7 +338,7 @@ static void bound(struct asker *c, struct span answer)
 		buf_clear(&a->session);
 		buf_add(&a->host_key, r.host_key.data, r.host_key.len);
 		buf_add(&a->session, r.session.data, r.session.len);
-		/* Once it was forwarded, whoever is behind it can say anything. */
+		/* After forwarding, the client may be any program on another machine. */
 		a->forwards = a->forwards || r.forwards;
 		a->bound = true;
 	}
@@ -395,7 +395,8 @@ static void serve(struct asker *c, struct span message)
 		fail(c);
 }
 
-/* No recursion over what a client sends at once: serve() may come back here, and find it busy. */
+/* Serves all messages that came, in a loop instead of recursion: serve() may call this function
+ * again, which then finds it busy. */
 static void go_on(struct asker *c)
 {
 	while (!c->closing && !c->busy && !c->agent->serving) {

@@ -13,7 +13,7 @@
 
 #define REF_BYTES 4096
 #define LOG_BYTES (4u << 20)
-#define REFS_MAX  200 /* of a fetch of many: the others are not read */
+#define REFS_MAX  200 /* of one fetch; further refs are not read */
 
 struct telling {
 	struct git_words *words;
@@ -21,8 +21,8 @@ struct telling {
 	int64_t step;
 	const struct change *list;
 	size_t n, refs;
-	bool moved; /* a branch or HEAD, or a stash was made: the index follows */
-	bool reset; /* the reflog of HEAD says so */
+	bool moved; /* a branch or HEAD moved, or a stash was made: the index follows */
+	bool reset; /* by the reflog of HEAD */
 };
 
 static void add(struct git_words *w, char *words)
@@ -117,7 +117,7 @@ static bool next_line(const char **at, struct reflog_line *ret)
 
 /* What a step added to the log of a ref. */
 struct added {
-	size_t lines, commits, lost; /* lost: lines that went */
+	size_t lines, commits, lost; /* lost: removed lines */
 	struct reflog_line last;
 	char *before, *after;
 };
@@ -169,8 +169,8 @@ static void read_added(const struct telling *t, const struct change *log, struct
 	}
 }
 
-/* Returns how many commits lie between a ref's old value and an earlier one that it has again, by
- * the reflog before the step; 0: that does not say. */
+/* Returns how many commits were taken back, by the reflog before the step: those between the ref's
+ * old value and an earlier one that it has again. 0: unknown. */
 static size_t taken_back(const char *log, const char *was, const char *is)
 {
 	struct reflog_line lines[64];
@@ -195,7 +195,7 @@ static size_t taken_back(const char *log, const char *was, const char *is)
 
 /* ---- refs ------------------------------------------------------------------------------------ */
 
-/* The first digits of a value, or "" if it is none. */
+/* Copies the first digits of a value, or "" if it is none. */
 static void take_hex(char ret[SHORT_HEX + 1], const char *text)
 {
 	bool is_hex = text && strspn(text, "0123456789abcdef") >= SHORT_HEX;
@@ -208,7 +208,7 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "main: f918ed4 -> fca8856, 1 commit taken back" */
+/* Adds "main: f918ed4 -> fca8856, 1 commit taken back". */
 static void say_moved(struct telling *t, const char *name, const char *was, const char *is,
 		      const struct added *log)
 {
@@ -244,7 +244,7 @@ static void tell_branch(struct telling *t, const struct change *c, const char *r
 	else if (*is && !*was && str_starts(log.last.message, "commit (initial): "))
 		say(t, "%s: first commit: %.*s", name, (int)MIN(log.last.len - 18, (size_t)200),
 		    log.last.message + 18);
-	else if (*is && !*was && log.before) /* it was among the packed ones */
+	else if (*is && !*was && log.before) /* it was in the packed refs */
 		say_moved(t, name, log.last.was, is, &log);
 	else if (*is && !*was)
 		say(t, "new %s %s at %s", kind, name, is);
@@ -253,7 +253,7 @@ static void tell_branch(struct telling *t, const struct change *c, const char *r
 	added_done(&log);
 }
 
-/* "HEAD: main -> feature" */
+/* Writes "HEAD: main -> feature". */
 static void name_head(const char *text, char *out, size_t size)
 {
 	char hex[SHORT_HEX + 1];
@@ -326,7 +326,7 @@ static void tell_ref(struct telling *t, const struct change *c, const char *rest
 	}
 }
 
-/* Tells an operation of several commands: "merge begun". */
+/* Adds the state of an operation of several commands: "merge begun". */
 static void tell_state(struct telling *t, const struct change *c, const char *rest)
 {
 	static const char *const states[][2] = {{"MERGE_HEAD", "merge"},
@@ -339,7 +339,7 @@ static void tell_state(struct telling *t, const struct change *c, const char *re
 			say(t, "%s %s", states[i][1], c->after.exists ? "begun" : "over");
 }
 
-/* Did the step write this path of the folder, or this object? */
+/* Returns whether the step wrote this path of the folder, or this object. */
 static bool wrote(const struct telling *t, const struct change *index, const char *path)
 {
 	size_t dir = strlen(index->path) - strlen("index");
@@ -366,8 +366,8 @@ static bool wrote_object(const struct telling *t, const struct change *index,
 	return x->hash && wrote(t, index, path);
 }
 
-/* A blob that the step wrote is staged; an entry that goes back to an older one is unstaged, as by
- * git reset. */
+/* Describes changed entries of the index: a blob that the step wrote is staged; an entry that
+ * returns to an older blob is unstaged, as by git reset. */
 static void tell_index(struct telling *t, const struct change *c, const char *rest)
 {
 	AUTO_FREE char *before = NULL, *after = NULL;
@@ -438,7 +438,7 @@ static void add_step(struct git_words *w, struct journal *j, int64_t step)
 	change_free(list, n);
 }
 
-/* Where a step stands in a list. */
+/* Returns the index of a step in a list. */
 static size_t place_of(const struct step_info *list, size_t n, int64_t id, size_t else_at)
 {
 	for (size_t i = 0; i < n; i++)
@@ -453,7 +453,7 @@ void git_words_range(struct git_words *w, struct journal *j, int64_t from, int64
 	struct err err = {0};
 	size_t n = 0, first, last;
 
-	if (from && from == to) { /* it may be an undone one */
+	if (from && from == to) { /* it may be an undone step */
 		add_step(w, j, from);
 		return;
 	}

@@ -73,7 +73,7 @@ static void forget_paths(struct reviewed *v)
 	}
 }
 
-/* Returns the newest entry of the path, NULL: there is none. */
+/* Returns the newest entry of the path, or NULL. */
 static struct review_entry *newest_of(const struct reviewed *v, const char *path)
 {
 	struct review_path *p;
@@ -131,7 +131,7 @@ static void make_room(struct reviewed *v)
 		index_entry(v, &v->list[i]);
 }
 
-/* Takes the path of e over. */
+/* Adds an entry, and takes ownership of the path of e. */
 static struct review_entry *add_entry(struct reviewed *v, const struct review_entry *e)
 {
 	if (v->n == REVIEWED_MAX)
@@ -266,7 +266,7 @@ static struct review_entry *find(const struct reviewed *v, int64_t step, const c
 	return e;
 }
 
-/* An undo of the step that took the piece back has brought it back. */
+/* Returns the state of a piece. It is open again if the step that reverted it was undone. */
 static enum review_state state_of(const struct review_entry *e)
 {
 	return !e || (e->is == PIECE_TAKEN && e->reverted) ? PIECE_OPEN : e->is;
@@ -384,7 +384,7 @@ static void add_place(struct buf *out, const char *path, int line)
 		buf_fmt(out, ":%d", line);
 }
 
-/* "I took back what you changed in tests/cases, src/a.c (2 hunks)." */
+/* Adds "I took back what you changed in tests/cases, src/a.c (2 hunks)." */
 static void add_taken(const struct reviewed *v, struct buf *out)
 {
 	size_t files = 0;

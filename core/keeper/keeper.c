@@ -45,7 +45,7 @@
  *
  *   door      copies the arguments, finds the object                     backends/linux/door/door.c
  *   procs     finds the process and its command                          procs.c, steps.c
- *   policy    allowed, refused, or a question for the human              folder.c, asks.c
+ *   policy    allowed, refused, or a question for the user               folder.c, asks.c
  *   journal   captures the present state, then performs                  core/journal
  *   events    tell cordon; the caller has its answer already             events.c, loop.c
  *
@@ -63,7 +63,7 @@
  */
 
 #define SLICE_NS       100000 /* the shortest that there is */
-#define PRUNE_LATER_US 20000  /* the agent begins first */
+#define PRUNE_LATER_US 20000  /* the agent starts first */
 #define START_FAILED   125    /* exit status of cordon when CMD did not start */
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -205,7 +205,8 @@ static int lock_folders(struct keeper *k, struct err *err)
 	return r < 0 ? r : keeper_watch(k, lock_fd(k->lock), on_refusal, k);
 }
 
-/* The backend may have added others while it was at it; requests without a door are this one's. */
+/* Makes this door the first one, which gets requests without a door. The backend may have added
+ * others before it. */
 static int add_first(struct keeper *k, struct door *door)
 {
 	int r = keeper_add_door(k, door);
@@ -239,10 +240,9 @@ static int launch(struct keeper *k, int *status, struct err *err)
 	return r == 0 && spec->broker > 0 ? brokered_start(k, spec->broker, err) : r;
 }
 
-/*
- * A caller waits for us: on a busy machine we are to run soon and for a short time, not in turns of
- * milliseconds. No share of the processor comes with it. Linux 6.12; before, it says nothing.
- */
+/* Asks the scheduler to run the keeper soon and for a short time, rather than in turns of
+ * milliseconds: callers wait for it. Its share of the processor stays the same. Needs Linux 6.12;
+ * older kernels ignore it. */
 static void ask_for_short_slices(void)
 {
 	int r = os_short_slices(SLICE_NS);
@@ -264,8 +264,9 @@ static int start(struct keeper *k, struct keeper_spec *spec)
 		return r;
 	}
 	k->launched = true;
-	ask_for_short_slices(); /* not before: what the agent runs has long ones */
-	/* Not before: the sandbox's maps are written by children that share our dumpable flag. */
+	ask_for_short_slices(); /* only here: the agent must not inherit it */
+	/* Only here: the sandbox's maps are written by children that share the keeper's dumpable
+	 * flag. */
 	os_stay_private();
 	keeper_process_drop_stdio(spec, null);
 	keeper_process_raise_files();
@@ -282,7 +283,8 @@ static int start(struct keeper *k, struct keeper_spec *spec)
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-/* To say that the command ended well would be to say that what it did is there to stay. */
+/* Reports that the last changes are not committed. A command that succeeded must then not be
+ * reported as a success. */
 static void tell_not_kept(struct keeper *k, const char *why)
 {
 	AUTO_FREE char *words = xasprintf("%s: the next start rolls its changes back, and redo "
@@ -313,9 +315,9 @@ static void end_sandbox(struct keeper *k)
 		k->doors[k->n_doors]->ops->close(k->doors[k->n_doors]);
 	}
 	if (k->gone)
-		return; /* open steps are the next start's to recover */
-	procs_done(k);	/* how commands ended that are gone now */
-	watch_drain(k); /* while it is known what they had open */
+		return; /* the next start recovers open steps */
+	procs_done(k);	/* results of commands that have ended */
+	watch_drain(k); /* while their open files are known */
 	journal_no_writers(k->journal);
 	lost = steps_commit_all(k, &err) < 0;
 	watch_settle(k);
@@ -331,10 +333,9 @@ static void end_sandbox(struct keeper *k)
 	keeper_urgent(k);
 }
 
-/*
- * Who sees cordon end may write in the folders again, start the next session, unmount their disk.
- * What holds none of that and takes ten milliseconds to close goes with the process.
- */
+/* Releases the folders before cordon's end: from then on the user may write there, start the next
+ * session, or unmount the disk. The rest takes ten milliseconds to close, and is left to the
+ * process's end. */
 static void let_go(struct keeper *k)
 {
 	int keep[ARRAY_LEN(k->late) + 1], n = 0;
@@ -379,11 +380,12 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 {
 	struct keeper k = {0};
 
-	/* cordon may have been started without some of 0 to 2: they are the agent's or nobody's. */
+	/* cordon may have been started with some of 0 to 2 closed: these numbers belong to the
+	 * agent, or stay closed. */
 	if (spec->sock < 3)
 		spec->sock = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
 
-	setsid(); /* the terminal's signals are cordon's to see and to forward */
+	setsid(); /* the terminal signals cordon, which forwards */
 	util_set_oom_hook(NULL);
 	keeper_process_signals();
 	os_set_name("cordon-keeper");

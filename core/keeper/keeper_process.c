@@ -84,7 +84,7 @@ void keeper_process_close(const struct keeper_spec *spec)
 	if (spec->log_fd > 2)
 		keep[n++] = spec->log_fd;
 	else
-		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
+		log_open(-1, LOG_ERROR, NULL); /* another file will have its number */
 	for (int i = 0; spec->spawn && i < 3; i++)
 		keep[n++] = spec->spawn->stdio[i];
 	io_close_all_but(3, keep, (size_t)n);

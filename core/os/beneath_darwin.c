@@ -9,8 +9,8 @@
 #define STEP (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct walk {
-	int fd;	 /* where it is */
-	int own; /* and fd is to be closed */
+	int fd;	 /* present directory */
+	int own; /* fd must be closed */
 	dev_t dev;
 };
 
@@ -38,7 +38,7 @@ static int is_here(const struct walk *w, int fd, unsigned resolve)
 	return !(resolve & RESOLVE_NO_XDEV) || (fstat(fd, &st) == 0 && st.st_dev == w->dev);
 }
 
-/* The last component as the caller wants it, those above it as directories. */
+/* Opens one component: the last one as the caller wants it, others as directories. */
 static int step(struct walk *w, const char *path, size_t len, int flags, unsigned resolve)
 {
 	char name[NAME_MAX + 1];

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* The file stays open: the process ends with the wait. */
+/* The file stays open, as the process ends with the wait. */
 int os_change_open(const char *path)
 {
 	int file = open(path, O_EVTONLY | O_CLOEXEC), fd = file < 0 ? -1 : kqueue(), r;

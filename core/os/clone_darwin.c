@@ -1,4 +1,4 @@
-/* clone_darwin - fclonefileat(2), which makes a new file: it takes the place of an empty one. */
+/* clone_darwin - fclonefileat(2), which makes a new file that replaces an empty one. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/clone.h"
 
@@ -16,7 +16,8 @@ int os_share(int src, int dst)
 	return -1;
 }
 
-/* The clone has the source's mode: what is kept is ours alone. */
+/* Replaces dst by the clone. The clone has the source's mode, but captured files must be
+ * private. */
 static int take_place(const char *from, const char *to, int dst)
 {
 	int fd = open(from, O_RDWR | O_NOFOLLOW | O_CLOEXEC), r = -1;

@@ -1,4 +1,4 @@
-/* file - calls on files that Linux has and macOS has not, under Linux's names on both. */
+/* file - calls on files that Linux has and macOS lacks, under Linux's names on both. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -85,8 +85,8 @@ ssize_t os_fd_name(int fd, char *out, size_t size);
 /* Gets the path of the program file of this process. On Linux it ends in " (deleted)" if the file
  * has been deleted or replaced. */
 ssize_t os_self_path(char *out, size_t size);
-bool os_self_is(const char *path); /* the same file */
-char *os_self_copy(void);	   /* the same, heap, or NULL */
+bool os_self_is(const char *path); /* the same file as this path */
+char *os_self_copy(void);	   /* its path as a heap string, or NULL */
 /* Changes the mode of the named file, never of the target of a link. Returns -1 and errno; ENOSYS:
  * not supported. */
 int os_chmod_nofollow(int dirfd, const char *name, mode_t mode);

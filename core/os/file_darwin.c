@@ -1,4 +1,4 @@
-/* file_darwin - Linux's calls on files, made of macOS's. */
+/* file_darwin - Linux's calls on files, implemented by those of macOS. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/file.h"
 
@@ -15,13 +15,13 @@
 #undef readlinkat
 #undef linkat
 
-/* volfs: /.vol/DEVICE/INODE is the object itself, and so is what follows a slash. */
+/* volfs: /.vol/DEVICE/INODE is the object itself, and a path may follow it. */
 void os_fd_path(char out[OS_FD_PATH], int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		snprintf(out, OS_FD_PATH, "/dev/fd/%d", fd); /* which fails as that would */
+		snprintf(out, OS_FD_PATH, "/dev/fd/%d", fd); /* fails as well */
 	else
 		snprintf(out, OS_FD_PATH, "/.vol/%u/%llu", (unsigned)st.st_dev,
 			 (unsigned long long)st.st_ino);
@@ -73,7 +73,7 @@ char *os_self_copy(void)
 	return os_self_path(path, sizeof(path)) < 0 ? NULL : strdup(path);
 }
 
-/* POSIX's shared memory cannot be written to with write(2): a file whose name is gone. */
+/* write(2) cannot write to POSIX's shared memory, so this is a file whose name was removed. */
 int os_memory_file(const char *name)
 {
 	char path[] = "/tmp/cordon-XXXXXX";
@@ -119,7 +119,7 @@ int renameat2(int fromfd, const char *from, int tofd, const char *to, unsigned f
 		own |= RENAME_SWAP;
 	if (renameatx_np(fromfd, from, tofd, to, own) == 0)
 		return 0;
-	if (errno == ENOTSUP) /* what Linux says of a file system without it */
+	if (errno == ENOTSUP) /* as Linux says of a file system without it */
 		errno = EINVAL;
 	return -1;
 }
@@ -159,7 +159,7 @@ ssize_t os_readlinkat(int fd, const char *path, char *out, size_t size)
 	return *path ? readlinkat(fd, path, out, size) : freadlink(fd, out, size);
 }
 
-/* Only by a path that leads to the inode itself. */
+/* Links only by a path that leads to the inode itself. */
 int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 {
 	char path[OS_FD_PATH];
@@ -170,7 +170,8 @@ int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 	return linkat(AT_FDCWD, path, tofd, to, 0);
 }
 
-/* An error number, as POSIX has it. Space that is allocated is the file's until it is cut. */
+/* Returns an error number, as POSIX says. The file keeps the allocated space until it is
+ * truncated. */
 int posix_fallocate(int fd, off_t at, off_t len)
 {
 	fstore_t want = {.fst_flags = F_ALLOCATECONTIG | F_ALLOCATEALL,

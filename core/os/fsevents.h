@@ -10,19 +10,18 @@
  * names here, so that the code that judges them is compiled and tested on any system.
  */
 enum {
-	FSE_MUST_SCAN = 0x1,	  /* paths below changed, it is not known which */
+	FSE_MUST_SCAN = 0x1,	  /* paths below changed, without their names */
 	FSE_USER_DROPPED = 0x2,	  /* events were lost in this process */
 	FSE_KERNEL_DROPPED = 0x4, /* events were lost in the kernel */
 	FSE_IDS_WRAPPED = 0x8,	  /* event numbers begin again */
 	FSE_HISTORY_DONE = 0x10,  /* no event */
-	FSE_ROOT_CHANGED =
-		0x20, /* a watched directory, or one above it, has another name or none */
+	FSE_ROOT_CHANGED = 0x20,  /* a watched directory, or one above it, was renamed or removed */
 	FSE_MOUNT = 0x40,
 	FSE_UNMOUNT = 0x80,
 	FSE_CREATED = 0x100,
 	FSE_REMOVED = 0x200,
 	FSE_INODE_META = 0x400,
-	FSE_RENAMED = 0x800, /* of both names, in two events */
+	FSE_RENAMED = 0x800, /* for both names, in two events */
 	FSE_MODIFIED = 0x1000,
 	FSE_FINDER_INFO = 0x2000,
 	FSE_OWNER = 0x4000,
@@ -30,11 +29,11 @@ enum {
 	FSE_IS_FILE = 0x10000,
 	FSE_IS_DIR = 0x20000,
 	FSE_IS_SYMLINK = 0x40000,
-	FSE_OWN = 0x80000, /* this process did it, among others perhaps */
+	FSE_OWN = 0x80000, /* by this process, perhaps among others */
 };
 
 struct os_fs_event {
-	char *path; /* absolute; heap, the reader's */
+	char *path; /* absolute; heap, owned by the reader */
 	uint32_t flags;
 	uint64_t id;
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LATENCY 0.05 /* seconds: what one save does comes together */
+#define LATENCY 0.05 /* seconds; the events of one save come together */
 
 struct os_fs_stream {
 	FSEventStreamRef stream;
@@ -24,7 +24,7 @@ struct os_fs_stream {
 	bool lost; /* since the last read */
 };
 
-/* Under the lock. Without memory it counts as lost. */
+/* Adds an event, under the lock. Without memory it counts as lost. */
 static void add(struct os_fs_stream *s, const char *path, uint32_t flags, uint64_t id)
 {
 	char *copy = s->n < OS_FS_EVENTS_MAX ? strdup(path) : NULL;
@@ -158,7 +158,8 @@ size_t os_fs_stream_read(struct os_fs_stream *s, struct os_fs_event *list, size_
 	return have;
 }
 
-/* No event is under way once the queue is empty. */
+/* Does nothing: os_fs_stream_close() waits until the queue has called it, so that no event is in
+ * progress. */
 static void nothing(void *data)
 {
 	(void)data;

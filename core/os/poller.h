@@ -4,11 +4,9 @@
 
 #include <stdint.h>
 
-/*
- * On macOS: descriptors for reading, writing, or both; EPOLLONESHOT; level-triggered as on Linux.
+/* On macOS: descriptors for reading, writing, or both; EPOLLONESHOT; level-triggered as on Linux.
  * An end of file is EPOLLHUP besides the requested events. A descriptor of kqueue is itself
- * readable when an event waits, as one of epoll is.
- */
+ * readable when an event waits, like one of epoll. */
 #ifdef __linux__
 #include <sys/epoll.h>
 #else

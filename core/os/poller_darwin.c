@@ -20,7 +20,8 @@ int epoll_create1(int flags)
 	return fd;
 }
 
-/* A filter that is not there may be taken away; one that is may be set anew. */
+/* Sets or removes a filter. Removing a missing one, or setting an existing one again, is no
+ * error. */
 static int set_filter(int ep, int fd, int16_t filter, uint32_t wanted, const struct epoll_event *ev)
 {
 	struct kevent change;

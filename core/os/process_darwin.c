@@ -64,7 +64,8 @@ void os_stay_private(void)
 	ptrace(PT_DENY_ATTACH, 0, 0, 0);
 }
 
-/* Those in the range of the first that the system lists; how many were closed. */
+/* Closes the descriptors of the range that are among the first ones listed by the system. Returns
+ * how many were closed. */
 static size_t close_listed(unsigned first, unsigned last)
 {
 	struct proc_fdinfo list[256];

@@ -9,7 +9,7 @@
 
 #define IOPRIO_WHO_SELF 1
 #define IOPRIO_IDLE	(3 << 13)
-#define SECCOMP_FILTER	2 /* what prctl() says of a process under one */
+#define SECCOMP_FILTER	2 /* prctl()'s value for a process under a filter */
 
 void os_run_idle(void)
 {
@@ -22,7 +22,7 @@ bool os_is_confined(void)
 	return prctl(PR_GET_SECCOMP) == SECCOMP_FILTER;
 }
 
-/* Linux 6.12; before, it says nothing. */
+/* Needs Linux 6.12; older kernels ignore it. */
 int os_short_slices(unsigned long long ns)
 {
 	struct {

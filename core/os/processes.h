@@ -23,16 +23,16 @@ struct os_process {
 	mode_t umask;
 };
 
-/* Reads facts about a process. tid: of any of its threads. Returns 0, or -ESRCH: it is gone. */
+/* Reads facts about a process. tid: any of its threads. Returns 0, or -ESRCH: it has ended. */
 int os_process_look(pid_t tid, struct os_process *ret);
 pid_t os_process_parent(pid_t pid, int fd); /* -ESRCH */
 /* Reads its link "cwd", "root", "exe" or, on Linux, "fd/N". Returns false, with an empty path, if
  * there is no such link, or it is not readable. */
 bool os_process_link(pid_t pid, const char *name, char ret[PATH_MAX]);
 bool os_process_is_stopped(pid_t pid);
-int os_process_wait_status(pid_t pid, int fd); /* -1: it runs, or is not known */
-int64_t os_process_started_us(pid_t pid);      /* of CLOCK_BOOTTIME, rounded up; 0: gone */
-/* Copies its name. Returns false, with "a process", if it is not known. */
+int os_process_wait_status(pid_t pid, int fd); /* -1: it is running, or unknown */
+int64_t os_process_started_us(pid_t pid);      /* of CLOCK_BOOTTIME, rounded up; 0: it has ended */
+/* Copies its name. Returns false, with "a process", if it is unknown. */
 bool os_process_name(pid_t pid, char *out, size_t size);
 
 /* Checks that this thread exists: 0, or -1 and errno. */

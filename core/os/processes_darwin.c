@@ -1,4 +1,4 @@
-/* processes_darwin - what proc_pidinfo(2) says of other processes. */
+/* processes_darwin - facts about other processes, by proc_pidinfo(2). */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/processes.h"
 
@@ -31,7 +31,7 @@ int os_process_look(pid_t tid, struct os_process *ret)
 	return 0;
 }
 
-/* fd tells of the end alone: who is there still has had the number all the time. */
+/* fd only reports the end: a process that is alive has had its number all the time. */
 pid_t os_process_parent(pid_t pid, int fd)
 {
 	struct os_process p;
@@ -85,7 +85,7 @@ int os_process_wait_status(pid_t pid, int fd)
 	return look(pid, &info) && info.pbi_status == SZOMB ? (int)info.pbi_xstatus : -1;
 }
 
-/* The system tells the wall's time of it, which may have been set since. */
+/* The system knows the start by the wall clock, which may have been set later. */
 int64_t os_process_started_us(pid_t pid)
 {
 	struct proc_bsdinfo info;

@@ -1,4 +1,4 @@
-/* processes_linux - what /proc, pidfds and kcmp(2) say of other processes. */
+/* processes_linux - facts about other processes, by /proc, pidfds and kcmp(2). */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/processes.h"
 
@@ -16,7 +16,8 @@
 #define PIDFD_THREAD O_EXCL
 #endif
 
-/* Up to size - 1 bytes and NUL; false: gone, or empty. */
+/* Reads up to size - 1 bytes and adds a NUL. Returns false if the process has ended, or the file is
+ * empty. */
 static bool read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[48];
@@ -39,7 +40,7 @@ static const char *field(const char *text, const char *name)
 	return at ? at + strlen(name) : NULL;
 }
 
-/* The fields that we want are in the first lines; the name in the very first is escaped. */
+/* The fields are in the first lines; the name in the very first one is escaped. */
 int os_process_look(pid_t tid, struct os_process *ret)
 {
 	char text[1024];
@@ -55,7 +56,7 @@ int os_process_look(pid_t tid, struct os_process *ret)
 	ret->leader = (pid_t)strtol(tgid, NULL, 10);
 	ret->parent = (pid_t)strtol(ppid, NULL, 10);
 	inner = field(text, "\nNSpid:\t");
-	while (inner && inner[strcspn(inner, "\t\n")] == '\t') /* the last is the innermost */
+	while (inner && inner[strcspn(inner, "\t\n")] == '\t') /* the last one is the innermost */
 		inner += strcspn(inner, "\t\n") + 1;
 	ret->inner = inner ? (pid_t)strtol(inner, NULL, 10) : 0;
 	ret->umask = umask_at ? (mode_t)strtoul(umask_at, NULL, 8) & 0777 : 022;
@@ -71,7 +72,8 @@ struct pid_info {
 #define PID_INFO_EXIT 8u
 #define PID_INFO_GET  _IOWR(0xFF, 11, struct pid_info)
 
-/* A system call where it is known, a walk through /proc (40 times as long) where it is not. */
+/* Uses a system call if the kernel has it, else a walk through /proc, which takes 40 times as
+ * long. */
 pid_t os_process_parent(pid_t pid, int fd)
 {
 	struct pid_info info = {.mask = 1};
@@ -81,7 +83,7 @@ pid_t os_process_parent(pid_t pid, int fd)
 	if (ioctl(fd, PID_INFO_GET, &info) == 0)
 		return (pid_t)info.ppid;
 	r = os_process_look(pid, &p);
-	/* Still alive, so that what we have read was not of a process that took the pid. */
+	/* The process is still alive, so the text was not that of a later process with its pid. */
 	if (r == 0 && syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) < 0 && errno != EPERM)
 		return -ESRCH;
 	return r < 0 ? r : p.parent;
@@ -98,7 +100,7 @@ bool os_process_link(pid_t pid, const char *name, char ret[PATH_MAX])
 	return n >= 0;
 }
 
-/* From the end of the name, which is the program's choice; NULL: it is gone. */
+/* Returns the text behind the name, which the program chooses; NULL: the process has ended. */
 static const char *state_of(pid_t pid, char *text, size_t size)
 {
 	return read_proc(pid, "stat", text, size) ? strrchr(text, ')') : NULL;
@@ -123,7 +125,8 @@ static int zombie_status(pid_t pid)
 	return p ? (int)strtol(p, NULL, 10) : -1;
 }
 
-/* The kernel tells through the pidfd once the parent has reaped it; until then it is a zombie. */
+/* The kernel reports the status through the pidfd after the parent has reaped the process; until
+ * then it is a zombie. */
 int os_process_wait_status(pid_t pid, int fd)
 {
 	for (int i = 0; i < 2; i++) {
@@ -144,7 +147,7 @@ int64_t os_process_started_us(pid_t pid)
 	char text[4096];
 	const char *at = state_of(pid, text, sizeof(text));
 
-	for (int i = 2; at && i < 22; i++) /* of the fields, counted from 1 */
+	for (int i = 2; at && i < 22; i++) /* fields are counted from 1 */
 		at = strchr(at + 1, ' ');
 	return at ? (strtoll(at, NULL, 10) + 1) * (1000000 / sysconf(_SC_CLK_TCK)) : 0;
 }
@@ -165,7 +168,7 @@ int os_thread_alive(pid_t pid, pid_t tid)
 	return (int)syscall(SYS_tgkill, pid, tid, 0);
 }
 
-/* Where the kernel does not have kcmp(2), threads share. */
+/* Returns whether the threads share it. On a kernel without kcmp(2) they count as sharing. */
 static bool shares(pid_t pid, pid_t tid, int what)
 {
 	return syscall(SYS_kcmp, tid, pid, what, 0, 0) <= 0;

@@ -21,7 +21,7 @@ static inline sigset_t os_signals_block(const int *list, sigset_t *old)
 /* Returns a descriptor for signals that are blocked already: non-blocking, closed on exec; or
  * negative errno. */
 int os_signals_open(const sigset_t *set);
-/* Takes the next signal and returns its number; 0: there is none. */
+/* Takes the next signal and returns its number; 0: none is pending. */
 int os_signals_next(int fd);
 
 /* Resets all signals in a forked process: its parent may block, ignore or catch some. */

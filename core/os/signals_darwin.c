@@ -20,8 +20,8 @@ int os_signals_open(const sigset_t *set)
 
 		if (sigismember(set, sig) != 1)
 			continue;
-		/* The filter does not see a signal whose default is to be ignored, SIGCHLD above
-		 * all, unless there is a handler or it is blocked: it is. */
+		/* The filter does not see signals that are ignored by default, SIGCHLD above all,
+		 * unless they have a handler or are blocked: this one is blocked. */
 		EV_SET(&change, (uintptr_t)sig, EVFILT_SIGNAL, EV_ADD | EV_CLEAR, 0, 0, NULL);
 		if (kevent(fd, &change, 1, NULL, 0, NULL) < 0) {
 			int r = -errno;
@@ -43,7 +43,8 @@ int os_signals_next(int fd)
 	if (kevent(fd, NULL, 0, &got, 1, &now) <= 0)
 		return 0;
 	sig = (int)got.ident;
-	/* Told of, and still pending: taken, or it would come once it is no longer blocked. */
+	/* A reported signal is still pending: it is taken here, or it would arrive when it is
+	 * unblocked. */
 	sigemptyset(&one);
 	sigaddset(&one, sig);
 	if (sigpending(&waiting) == 0 && sigismember(&waiting, sig) == 1)

@@ -36,9 +36,8 @@ int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 
 /* Get the identity of the peer of a connected AF_UNIX socket. Return 0 or negative errno. */
 int os_peer_uid(int fd, uid_t *ret);
-int os_peer_pid(int fd, pid_t *ret); /* when it connected */
-/* Returns AF_UNIX, AF_INET, ...; negative errno: it is no socket. */
+int os_peer_pid(int fd, pid_t *ret); /* at the time of its connect() */
+/* Returns AF_UNIX, AF_INET, ...; negative errno: not a socket. */
 int os_socket_family(int fd);
-/* Returns about how many bytes the peer has not read yet; 0: not known. Linux: unix(7),
- * SIOCOUTQ. */
+/* Returns about how many bytes the peer has not read yet; 0: unknown. Linux: unix(7), SIOCOUTQ. */
 size_t os_socket_unread(int fd);

@@ -1,4 +1,4 @@
-/* socket_darwin - sockets and pipes with flags, and who is at the other end, on macOS. */
+/* socket_darwin - sockets and pipes with flags, and the identity of peers, on macOS. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/socket.h"
 
@@ -14,7 +14,7 @@ static int set_flags(int fd, int cloexec, int nonblock)
 {
 	int on = 1;
 
-	/* MSG_NOSIGNAL is no flag of older systems. */
+	/* Older systems lack MSG_NOSIGNAL. */
 	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof(on));
 	if (cloexec && fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 		return -1;

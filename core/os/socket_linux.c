@@ -1,4 +1,4 @@
-/* socket_linux - who is at the other end of a socket, and of what family it is. */
+/* socket_linux - the identity of a socket's peer, and the socket's family. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/socket.h"
 

@@ -1,10 +1,10 @@
-/* statx - a file's times, birth and mount in one call, where Linux has it, and on macOS. */
+/* statx - a file's times, birth and mount in one call, on Linux if it has it, and on macOS. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/os/file.h"
 
-/* On macOS: the birth is always known, and so is the device; a mount is told by its device. */
+/* On macOS the birth is always known, and so is the device, which stands for the mount. */
 #ifndef __linux__
 #define AT_STATX_DONT_SYNC  0
 #define AT_STATX_FORCE_SYNC 0

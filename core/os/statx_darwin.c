@@ -1,4 +1,4 @@
-/* statx_darwin - statx(2), made of stat(2), which tells births and flags on macOS. */
+/* statx_darwin - statx(2) by stat(2), which has births and flags on macOS. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/statx.h"
 
@@ -28,7 +28,8 @@ int statx(int dirfd, const char *path, int flags, unsigned mask, struct statx *r
 		.stx_btime = stamp(st.st_birthtimespec),
 		.stx_ctime = stamp(st.st_ctimespec),
 		.stx_mtime = stamp(st.st_mtimespec),
-		/* 8 and 24 bits: what core packs has 12 and 20, and devices there are few. */
+		/* 8 and 24 bits: the numbers that core packs have 12 and 20, and devices there are
+		 * few. */
 		.stx_dev_major = (uint32_t)major(st.st_dev),
 		.stx_dev_minor = (uint32_t)minor(st.st_dev),
 	};

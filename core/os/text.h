@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* Returns words for an error number: a constant, or in out. */
+/* Returns words for an error number: a constant, or text in `out`. */
 #ifdef __linux__
 static inline const char *os_strerror(int code, char *out, size_t size)
 {
 	return strerror_r(code, out, size);
 }
-/* Returns the name of an error, "ENOENT"; NULL: not known. */
+/* Returns the name of an error, "ENOENT"; NULL: unknown. */
 static inline const char *os_error_name(int code)
 {
 	return strerrorname_np(code);
@@ -29,7 +29,7 @@ static inline const char *os_error_name(int code)
 static inline void explicit_bzero(void *s, size_t n)
 {
 	memset(s, 0, n);
-	__asm__ volatile("" : : "r"(s) : "memory"); /* it counts as read */
+	__asm__ volatile("" : : "r"(s) : "memory"); /* marks the bytes as read */
 }
 
 static inline void *memrchr(const void *s, int c, size_t n)

@@ -1,4 +1,4 @@
-/* ticker - a descriptor that is readable every so many milliseconds. */
+/* ticker - a descriptor that becomes readable at a fixed interval. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

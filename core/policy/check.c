@@ -11,7 +11,7 @@
 #include "core/policy/policy_priv.h"
 #include "core/policy/builtin/sockets.h"
 
-/* Places that belong to the system, not to a person: nothing to ask about. */
+/* Places of the system: writes are refused without a question. */
 static const char *const system_trees[] = {
 	"/bin", "/boot", "/dev", "/etc",  "/lib", "/lib32", "/lib64", "/libx32", "/nix",
 	"/opt", "/proc", "/run", "/sbin", "/sys", "/usr",   "/var",   "/snap",
@@ -32,7 +32,8 @@ static const char *find_hidden(const struct policy *p, const char *path, size_t 
 	return NULL;
 }
 
-/* Would renaming this carry a hidden place along? What is in ~/.config would show elsewhere. */
+/* Returns whether renaming the path would move a hidden place along: with ~/.config, its content
+ * would be visible under another name. */
 static bool holds_hidden(const struct policy *p, const char *path)
 {
 	bool all = protect_is_candidate(path) || path_is_beneath(p->home, path);
@@ -53,7 +54,8 @@ static void check_guarded(const struct policy *p, enum policy_act act, const cha
 
 		if (act == POLICY_REMOVE && !(g->keep && path_is_beneath(path, g->path)))
 			continue;
-		/* META is the mode bits of what the host runs; above it only renames matter. */
+		/* POLICY_META changes mode bits of files that the host runs; for directories above
+		 * these only renames matter. */
 		if (path_is_beneath(path, g->path) ||
 		    (act != POLICY_META && path_is_beneath(g->path, path))) {
 			*b = builtin_says(POLICY_ASK, g->reason, path_depth(g->path), false);
@@ -62,7 +64,7 @@ static void check_guarded(const struct policy *p, enum policy_act act, const cha
 	}
 }
 
-/* Outside the folders only that is guarded what is to stay. */
+/* Checks guarded files outside the folders: only those to be kept. */
 static void check_kept(const struct policy *p, enum policy_act act, const char *path,
 		       struct builtin *b)
 {
@@ -87,7 +89,7 @@ static bool has_component(const char *path, const char *name)
 	return false;
 }
 
-/* The folded path, kept until the next call. */
+/* Returns the folded path, valid until the next call. */
 static const char *fold(const struct policy *p, const char *path)
 {
 	struct buf *scratch = &((struct policy *)(uintptr_t)p)->scratch;
@@ -97,7 +99,7 @@ static const char *fold(const struct policy *p, const char *path)
 	return scratch->data;
 }
 
-/* By name: what a place in a working folder is. */
+/* Checks what a path in a working folder is by its name. */
 static void check_names(const struct policy *p, enum policy_act act, const char *path,
 			struct builtin *b)
 {
@@ -113,12 +115,12 @@ static void check_names(const struct policy *p, enum policy_act act, const char 
 		*b = builtin_says(POLICY_HIDE, secret_reason, path_depth(path), false);
 	else
 		protect_check(act, folded, path_base(path), git_dirs_known(p, path) != NULL, b);
-	/* A character that decomposes into a slash: the components do not agree. */
+	/* A character decomposes into a slash, so the components do not match. */
 	if (path_depth(folded) != path_depth(path))
 		b->depth = UINT_MAX;
 }
 
-/* A git directory whose name does not say so. */
+/* Checks paths in git directories that have other names. */
 static void check_git_dir(const struct policy *p, enum policy_act act, const char *path,
 			  struct builtin *b)
 {
@@ -128,7 +130,7 @@ static void check_git_dir(const struct policy *p, enum policy_act act, const cha
 	if (!rest)
 		return;
 	v = git_path_check(act, rest, &reason);
-	/* Without its HEAD it is a plain directory, whose config anybody may write. */
+	/* Without a HEAD it is a plain directory, whose config any process may write. */
 	if (v == POLICY_ALLOW && str_eq(rest, "head") &&
 	    (act == POLICY_REMOVE || act == POLICY_RENAME_FROM))
 		v = POLICY_ASK;
@@ -154,7 +156,8 @@ bool policy_minds_pipe(const struct policy *p, const char *path)
 	return has_component(fold(p, path), ".git") || git_dirs_find(p, path);
 }
 
-/* An interpreter of the host, which no working folder leads to, or the one beside it. */
+/* Returns whether the target is an interpreter of the host, by no link of a working folder, or the
+ * one beside the link. */
 bool policy_vet_link(const struct policy *p, const char *path, const char *target)
 {
 	AUTO_FREE char *dir = path_dir(path);
@@ -167,7 +170,7 @@ bool policy_vet_link(const struct policy *p, const char *path, const char *targe
 	if (!str_starts(path_base(target), "python") && !str_starts(path_base(target), "pypy"))
 		return false;
 	if (!strchr(target, '/'))
-		return true; /* protected as this one is */
+		return true; /* protected like this one */
 	if (*target != '/' ||
 	    links_follow(joined, (const char *const *)p->folders.list, &real, &inside) < 0 ||
 	    inside || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
@@ -207,8 +210,8 @@ enum policy_verdict verdict_of_rule(enum rule_verdict v)
 	return verdicts[v];
 }
 
-/* May this rule loosen what is built in? An answer was given to the very question, and covers what
- * its human was told that it covers; what is hidden is never asked about. */
+/* Returns whether this rule may loosen the built-in protection. An answer was given to this
+ * question, and covers what the user was told. Hidden files are never asked about. */
 bool check_builtin_gives_way(const struct builtin *b, const struct rule_match *m)
 {
 	if (b->final)
@@ -217,7 +220,8 @@ bool check_builtin_gives_way(const struct builtin *b, const struct rule_match *m
 	       (m->rule->of->level == LEVEL_SESSION && b->verdict != POLICY_HIDE);
 }
 
-/* A rule that loosens what is built in, but for what is nearer than the rule goes. */
+/* Applies a rule that loosens the built-in protection, except for a protected place that is deeper
+ * than the rule's path. */
 static enum policy_verdict loosened(enum policy_verdict said, const struct builtin *b,
 				    const struct rule_match *m, const char **ret_reason)
 {
@@ -229,7 +233,7 @@ static enum policy_verdict loosened(enum policy_verdict said, const struct built
 	return in->verdict;
 }
 
-/* The rules' word on top of what is built in. */
+/* Combines the rules with the built-in protection. */
 static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, const char *path,
 				   const struct builtin *b, const char **ret_reason)
 {
@@ -257,7 +261,8 @@ static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, 
 	return v;
 }
 
-/* A rename would take what rules name along, to where they do not name it. */
+/* Judges a rename of a directory by the rules about paths below it: the files would get names
+ * without rules. */
 static enum policy_verdict carried(const struct policy *p, enum policy_act act, const char *path)
 {
 	if (act != POLICY_RENAME_FROM && act != POLICY_RENAME_TO)
@@ -266,7 +271,8 @@ static enum policy_verdict carried(const struct policy *p, enum policy_act act, 
 		MAX(rules_beneath(p->rules, path), rules_beneath(p->untrusted, path)));
 }
 
-/* What may not be read is not handed out by way of a write either: its mount hides it inside. */
+/* Returns whether the file must not be read. It cannot be opened for writing either, because a
+ * mount hides it inside. */
 static bool is_unreadable(const struct policy *p, const char *path, const char **ret_reason)
 {
 	const struct builtin none = {.verdict = POLICY_ALLOW};
@@ -305,7 +311,7 @@ bool policy_guards(const struct policy *p, const char *path, mode_t type)
 	return !S_ISLNK(type) && policy_check(p, POLICY_DIR_TO, path, &reason) != POLICY_ALLOW;
 }
 
-/* How programs call what they write before they rename it: X.tmp.123, X___jb_tmp___. */
+/* Returns the length of the name in temporary names that programs use: X.tmp.123, X___jb_tmp___. */
 static size_t saved_stem(const char *leaf)
 {
 	static const char *const marks[] = {".tmp", "___jb_tmp___", ".vsctmp"};
@@ -319,8 +325,8 @@ static size_t saved_stem(const char *leaf)
 	return SIZE_MAX;
 }
 
-/* X.lock of what git looks for, and of whatever else is protected in a working folder: that of a
- * .gitconfig, say. */
+/* Returns whether it is X.lock, where X is a file that git reads or another protected file of a
+ * working folder, such as .gitconfig. */
 static bool is_saved_by_git(const struct policy *p, const char *path, const char *leaf)
 {
 	static const char lock[] = ".lock", shared[] = "sharedindex_";
@@ -348,7 +354,7 @@ bool policy_carries_save(const struct policy *p, const char *path)
 	stem = saved_stem(leaf);
 	if (stem == SIZE_MAX)
 		return false;
-	if (stem == 0) /* it tells no name: any of its directory */
+	if (stem == 0) /* no name in it: it may become any of its directory */
 		return check_builtin_write(p, POLICY_RENAME_TO, path).verdict != POLICY_ALLOW;
 	name = xstrndup(path, (size_t)(leaf - path) + stem);
 	return policy_check(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW ||
@@ -368,17 +374,17 @@ struct builtin check_builtin_outside(const struct policy *p, const char *path)
 		return builtin_says(POLICY_HIDE, hidden_reason, path_depth(hidden), false);
 	if (path_is_beneath(path, p->home) && !str_eq(p->home, "/"))
 		return builtin_says(POLICY_ASK, beyond, 0, false);
-	if (!strchr(path + 1, '/')) /* a new name in / */
+	if (!strchr(path + 1, '/')) /* a new entry of / */
 		return builtin_says(POLICY_DENY, system, 1, false);
 	for (size_t i = 0; i < ARRAY_LEN(system_trees); i++)
 		if (path_is_beneath(path, system_trees[i]))
 			return builtin_says(POLICY_DENY, system, 1, false);
-	if (path_is_beneath(path, "/root")) /* not ours, or $HOME would have said so */
+	if (path_is_beneath(path, "/root")) /* it is not the user's, or $HOME would cover it */
 		return builtin_says(POLICY_DENY, system, 1, false);
 	return builtin_says(POLICY_ASK, beyond, 0, false);
 }
 
-/* Does a rule let something beneath this directory be written? */
+/* Returns whether a rule allows writes below this directory. */
 static bool leads_to_writes(const struct policy *p, const char *path)
 {
 	const int64_t now = policy_now();
@@ -402,7 +408,7 @@ static bool leads_to_writes(const struct policy *p, const char *path)
 	return false;
 }
 
-/* A link gives what lies elsewhere the names beneath its own: is any of them nobody's to write? */
+/* Judges a symbolic link by a write below it: the link gives such paths to files elsewhere. */
 static enum policy_verdict linked(const struct policy *p, const char *path, const char **ret_reason)
 {
 	AUTO_FREE char *beneath = path_join(path, "any");
@@ -419,7 +425,7 @@ enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act
 	const char *reason = NULL;
 
 	check_kept(p, act, path, &b);
-	/* What was granted beneath it is of no use without it. */
+	/* Granted paths below the directory need it. */
 	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && leads_to_writes(p, path))
 		b = (struct builtin){.verdict = POLICY_ALLOW};
 	v = combine(p, RULE_WRITE, path, &b, ret_reason);

@@ -28,16 +28,16 @@
  */
 #define CPU_US	  600000
 #define REAL_US	  2000000
-#define SLOW_US	  1000000 /* then the human is told what the start waits for */
+#define SLOW_US	  1000000 /* then the user is told what the start waits for */
 #define THREADS	  2
-#define LEVEL_MIN 128  /* directories for which threads are worth it */
-#define LOOK_EACH 1024 /* entries between two looks at the clock */
+#define LEVEL_MIN 128  /* directories in a level, from which threads pay */
+#define LOOK_EACH 1024 /* entries between two reads of the clock */
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* Absolute paths that one thread has found, or all of them. */
+/* Absolute paths found by one thread, or by all. */
 struct found {
-	struct places dirs, late; /* to be looked at next, and last */
+	struct places dirs, late; /* to be read in the next level, and at the end */
 	struct places links, repositories, bare, secrets;
 	struct seen_part seen;
 };
@@ -47,20 +47,20 @@ struct found {
 	}
 
 struct walk {
-	struct places dirs, late; /* to be looked at, in that order */
+	struct places dirs, late; /* to be read in that order */
 	size_t next;
 	bool changed; /* a change has waited for it */
 };
 
-/* The directories of one level: threads take one each until none is left or it is too late. */
+/* The directories of one level. Each thread takes one at a time, until none or no time is left. */
 struct level {
 	struct policy *p;
-	const struct seen *before; /* NULL: there was no search, or it helps nothing */
+	const struct seen *before; /* NULL: no earlier search, or it is of no use */
 	struct places dirs;
 	atomic_size_t next;
 	int64_t slow, end, cpu_end; /* of clock_mono_us(), and of processor time */
-	bool all;		    /* rules may hide any name in it, not secrets alone */
-	bool note;		    /* the names are kept for the next search */
+	bool all;		    /* rules may hide any name, not only secrets */
+	bool note;		    /* names are stored for the next search */
 };
 
 struct part {
@@ -122,7 +122,7 @@ static bool is_bulk(const char *name)
 	return false;
 }
 
-/* Judges by the name, as several threads may; by the rules only where one thread walks. */
+/* Judges by the name alone, as this runs in threads; by rules only if there is one thread. */
 static bool is_secret(const struct level *l, const char *path, const char *name)
 {
 	const char *why;
@@ -131,13 +131,13 @@ static bool is_secret(const struct level *l, const char *path, const char *name)
 		      : policy_name_is_secret(l->p, name);
 }
 
-/* A directory that is looked at. */
+/* A directory that is being read. */
 struct look {
 	const struct level *l;
 	struct found *f;
 	const char *dir;
 	bool head, objects; /* both: a bare repository */
-	bool failed;	    /* not all of it could be read */
+	bool failed;	    /* it could not be read completely */
 	bool noted;	    /* it goes into the record */
 	struct seen_dir id;
 	struct buf held; /* for seen_part_add() */
@@ -179,8 +179,8 @@ static bool read_entries(struct look *k)
 	const struct dirent *e;
 	unsigned n = 0;
 
-	/* The one that is read: the agent of another session may exchange directories above it, so
-	 * that its path leads elsewhere than a moment ago, and no time of its own changes. */
+	/* Identifies the open directory. The agent of another session may exchange directories
+	 * above it, which changes what the path leads to, but none of its own times. */
 	if (d && k->l->note)
 		k->noted = seen_identify(&k->f->seen, dirfd(d), "", &k->id);
 	while (errno = 0, d && (e = readdir(d))) {
@@ -209,8 +209,8 @@ static void take_seen(struct look *k, struct span held)
 		take_entry(k, at + 1, (unsigned char)*at);
 }
 
-/* Returns whether the directory is as an earlier search saw it. ret: its names, as that kept them.
- */
+/* Returns whether the directory is as an earlier search saw it. ret: its names in that search's
+ * record. */
 static bool is_seen(struct look *k, struct span *ret)
 {
 	if (!k->l->before)
@@ -219,7 +219,7 @@ static bool is_seen(struct look *k, struct span *ret)
 	return k->noted && seen_find(k->l->before, &k->id, ret);
 }
 
-/* Returns as read_entries(). */
+/* Returns the same as read_entries(). */
 static bool scan(const struct level *l, struct found *f, const char *dir)
 {
 	struct look k = {.l = l, .f = f, .dir = dir, .held = BUF_INIT};
@@ -285,7 +285,7 @@ static void scan_level(struct level *l, struct found *ret)
 	}
 }
 
-/* Looks at the directories from w->next on, level by level, until `end`; secrets stay in ret. */
+/* Reads the directories from w->next on, level by level, until `end`; secrets stay in ret. */
 static void walk_until(struct walk *w, struct level *l, struct found *ret)
 {
 	while (!is_late(l) && (w->next < w->dirs.n || w->late.n)) {
@@ -324,7 +324,7 @@ bool policy_learn_more(struct policy *p)
 	if (!w)
 		return false;
 	if (w->changed) {
-		/* One more directory, whatever the clock says. */
+		/* Reads at least one more directory, at any time. */
 		if (w->next == w->dirs.n)
 			places_move(&w->dirs, &w->late);
 		l.end = l.cpu_end = INT64_MAX;
@@ -356,7 +356,7 @@ void learn_done(struct policy *p)
 	free(take_ptr(&p->walk));
 }
 
-/* Keeps the secrets among these: files that the rules do not allow to be read. */
+/* Keeps the secrets among them: files that the rules do not allow to be read. */
 static void keep_secrets(struct policy *p, struct places *found)
 {
 	const char *why;
@@ -367,7 +367,7 @@ static void keep_secrets(struct policy *p, struct places *found)
 	places_done(found);
 }
 
-/* Heap; NULL: the names below this directory are not kept. */
+/* Returns a path on the heap; NULL: names below this directory are not stored. */
 static char *seen_file(const struct policy *p, const char *dir)
 {
 	AUTO_FREE char *label = p->search.seen ? path_label(dir) : NULL;

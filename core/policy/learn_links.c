@@ -30,7 +30,7 @@ static bool in_folders(const struct policy *p, const char *path)
 	return false;
 }
 
-/* May a guarded file be removed? */
+/* Where a guarded file must not be removed. */
 enum keep {
 	KEEP_NOT,
 	KEEP_IN_FOLDERS,
@@ -103,7 +103,8 @@ static bool is_kept(const struct policy *p, const char *path, bool tree)
 
 void policy_learn_link(struct policy *p, const char *path)
 {
-	/* Where a plain file would be nothing, a link is a directory. */
+	/* A link stands for a directory, which can be protected where a plain file of that name is
+	 * not. */
 	const bool tree = protect_is_tree(path_base(path));
 	const enum policy_act act = tree ? POLICY_SYMLINK : POLICY_WRITE;
 	struct builtin b = check_builtin_write(p, act, path);

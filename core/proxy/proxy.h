@@ -42,12 +42,12 @@ struct proxy_host {
 	void (*done)(void *data);
 };
 
-/* Makes the door and its listening socket. host is borrowed for as long as the door lives. */
+/* Makes the door and its listening socket. The caller owns `host`, which must outlive the door. */
 int proxy_door_new(struct proxy_door **ret, struct keeper *k, const struct proxy_host *host,
 		   struct err *err) MUST_USE;
 struct door *proxy_door_of(struct proxy_door *p); /* for keeper_add_door(), which closes it then */
 void proxy_door_free(struct proxy_door *p);	  /* if it was not added; NULL is a no-op */
-/* NAME=VALUE for the agent's environment, PROXY_SETTINGS of them; borrowed. */
+/* NAME=VALUE for the agent's environment, PROXY_SETTINGS of them; owned by the door. */
 #define PROXY_SETTINGS 9
 const char *const *proxy_door_env(const struct proxy_door *p);
 uint16_t proxy_door_port(const struct proxy_door *p); /* at 127.0.0.1 */
@@ -59,7 +59,7 @@ void proxy_door_expect(struct proxy_door *p, uint16_t from, int pid);
 struct proxy_spec {
 	const struct proxy_host *host; /* its confine() is called */
 	int sock;		       /* to the keeper */
-	int listener;		       /* the agent's connections come here */
+	int listener;		       /* for the agent's connections */
 	const char *secret;
 };
 NORETURN void proxy_run(const struct proxy_spec *spec);

@@ -1,4 +1,4 @@
-/* proxy_ask - what a client of the proxy says: HTTP or SOCKS, its secret, where to. */
+/* proxy_ask - parses the requests of the proxy's clients: HTTP or SOCKS, the secret, the target. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -7,14 +7,14 @@
 #include "core/net/http.h"
 #include "core/net/socks.h"
 
-/* The first bytes are done with. */
+/* Drops the first bytes, which were handled. */
 static void drop(struct client *c, size_t n)
 {
 	c->len -= n;
 	memmove(c->head, c->head + n, c->len);
 }
 
-/* Takes as long whatever the first difference is. */
+/* Compares in the same time wherever the first difference is. */
 static bool is_same(struct span s, const char *secret)
 {
 	size_t len = strlen(secret);
@@ -90,7 +90,8 @@ static void say(struct client *c, uint8_t version, uint8_t word, enum client_sta
 	client_unref(c);
 }
 
-/* One message; its length, 0: not whole yet, or a negative number: the connection is over. */
+/* Reads one message. Returns its length, 0 if it is incomplete, or a negative number if the
+ * connection is over. */
 static int read_socks(struct client *c)
 {
 	const uint8_t *data = (const uint8_t *)c->head;

@@ -7,7 +7,7 @@
 #include "core/net/http.h"
 #include "core/net/socks.h"
 
-#define HEAD_MS	   30000 /* to say where to */
+#define HEAD_MS	   30000 /* to name the target */
 #define REFUSED_MS 2000	 /* to read the answer */
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -133,7 +133,7 @@ static void on_head(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	c->len += (size_t)n;
 	if (c->state < CLIENT_ASKED)
 		client_read_head(c);
-	/* What comes early is passed on later; who sends a lot of it waits. */
+	/* Early bytes are passed on later; a client that sends many must wait. */
 	if (c->state >= CLIENT_ASKED && c->state < CLIENT_OPEN && c->len > HTTP_HEAD_MAX)
 		proxy_side_stop(&c->in);
 }
@@ -154,7 +154,7 @@ void client_accept(struct proxy *p)
 	if (p->n_clients++ == 0)
 		uv_update_time(&p->loop);
 	c->deadline_ms = (int64_t)uv_now(&p->loop) + HEAD_MS;
-	c->refs = 1; /* as long as we are here */
+	c->refs = 1; /* for this function */
 	if (proxy_side_open(c, &c->in) < 0 ||
 	    uv_accept((uv_stream_t *)&p->listener, (uv_stream_t *)&c->in.tcp) < 0) {
 		client_close(c, false);
@@ -193,7 +193,7 @@ void client_refuse(struct client *c, int status, const char *reason)
 	} else {
 		http_answer(&text, status, reason);
 	}
-	/* Closed at once, what the client still sends would cut the answer off. */
+	/* The answer would be cut off by closing at once, while the client still sends. */
 	c->refs++;
 	if (proxy_side_write(&c->in, text.data, text.len))
 		proxy_side_end(&c->in);

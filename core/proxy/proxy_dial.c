@@ -1,5 +1,4 @@
-/* proxy_dial - from the keeper's answer to a connection: the name looked up, its addresses tried.
- */
+/* proxy_dial - from the keeper's answer to a connection: resolves the name, tries its addresses. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <netdb.h>
@@ -11,7 +10,7 @@
 #include "core/net/socks.h"
 #include "core/net/upstream.h"
 
-#define DIAL_MS 20000 /* for an address, where others follow */
+#define DIAL_MS 20000 /* for an address, if others follow */
 #define LAST_MS 130000
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -19,17 +19,17 @@
 #include "core/os/process.h"
 #include "core/os/socket.h"
 
-#define TURN_MAX      1024    /* notes in a turn of the keeper's loop: others have a turn, too */
-#define AGAIN_US      1000000 /* a proxy that died is not started again at once */
-#define AGAIN_SOON_US 1000    /* notes that there was no room for */
+#define TURN_MAX      1024    /* notes in one turn of the keeper's loop */
+#define AGAIN_US      1000000 /* time before a proxy that died is started again */
+#define AGAIN_SOON_US 1000    /* time before notes without room are sent again */
 #define BACKLOG	      1024
 
 static void watch_listener(struct proxy_door *p, bool on);
 
 /* ---- notes to the proxy ---------------------------------------------------------------------- */
 
-/* What its socket has no room for goes out a moment later: the proxy reads whenever it is not dead,
- * and the end of its socket tells that. At most a few for each request. */
+/* Sends notes. Those without room are sent a moment later: the proxy reads as long as it lives, and
+ * the end of its socket shows its death. There are at most a few for each request. */
 static void flush(struct proxy_door *p)
 {
 	size_t at = 0;
@@ -172,20 +172,20 @@ static int start_proxy(struct proxy_door *p)
 		return 0;
 	}
 	close(fds[0]);
-	if (p->pid > 0) /* it sees the end of its socket */
+	if (p->pid > 0) /* it detects the end of its socket */
 		waitpid(p->pid, NULL, 0);
 	p->pid = 0;
 	return r;
 }
 
-/* The first connection: the proxy takes it from there. */
+/* Starts the proxy at the first connection; it accepts all further ones. */
 static void on_connection(void *data)
 {
 	struct proxy_door *p = data;
 	int r;
 
 	if (p->died_us && clock_mono_us() - p->died_us < AGAIN_US) {
-		watch_listener(p, false); /* tick() goes on */
+		watch_listener(p, false); /* tick() continues */
 		keeper_wake_at(p->k, p->died_us + AGAIN_US);
 		return;
 	}
@@ -220,7 +220,7 @@ static int serve(struct door *d, short events)
 {
 	(void)d;
 	(void)events;
-	return 0; /* on_proxy() does */
+	return 0; /* on_proxy() detects it */
 }
 
 static void answered(struct door *d, uint64_t id, enum door_verdict verdict)
@@ -299,7 +299,7 @@ static int make_env(struct proxy_door *p)
 				      p->secret, p->port);
 	p->env[n++] = xstrdup("NO_PROXY=localhost,127.0.0.1,::1");
 	p->env[n++] = xstrdup("no_proxy=localhost,127.0.0.1,::1");
-	p->env[n++] = xstrdup("NODE_USE_ENV_PROXY=1"); /* node looks at the others then */
+	p->env[n++] = xstrdup("NODE_USE_ENV_PROXY=1"); /* with it node reads the others */
 	return 0;
 }
 

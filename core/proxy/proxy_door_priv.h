@@ -23,7 +23,7 @@ struct want {
 	struct net_target target;
 	struct net_addr addr[PROXY_ADDRS];
 	size_t n;
-	bool by_name; /* else the client named an address */
+	bool by_name; /* else by the client's address */
 	bool granted;
 };
 
@@ -31,17 +31,17 @@ struct proxy_door {
 	struct door door;
 	struct keeper *k;
 	const struct proxy_host *host;
-	int listener, sock; /* sock -1: no proxy runs */
+	int listener, sock; /* sock -1: no proxy is running */
 	pid_t pid;
 	bool watched;
 	uint16_t port;
 	int64_t died_us;
 	char secret[PROXY_SECRET];
 	char *env[PROXY_SETTINGS + 1];
-	int *callers; /* by the port that a process has connected from; NULL: host->caller() */
+	int *callers; /* by the port from which a process has connected; NULL: host->caller() */
 	struct net_book *book;
 	struct buf said; /* flow_say() */
-	struct buf out;	 /* notes that have not been sent yet */
+	struct buf out;	 /* notes not sent yet */
 	struct want *slots[WANT_SLOTS];
 	size_t n_wants;
 };
@@ -58,7 +58,7 @@ struct want *want_find(struct proxy_door *p, uint64_t id); /* NULL: none */
 void want_begin(struct proxy_door *p, const struct proxy_note *note);
 void want_resolved(struct proxy_door *p, struct want *w, const struct proxy_note *note);
 void want_opened(struct proxy_door *p, struct want *w, const struct proxy_note *note);
-/* Ends a request whose client has gone, or cannot be served any more. */
+/* Ends a request whose client has gone, or that cannot be served. */
 void want_gone(struct proxy_door *p, struct want *w);
 void want_answered(struct proxy_door *p, uint64_t id, enum door_verdict verdict);
 void wants_drop(struct proxy_door *p); /* all are refused */

@@ -13,16 +13,16 @@
 #define PROXY_USER   "cordon"
 
 enum proxy_what {
-	/* to the keeper */
-	PROXY_READY,	/* code: it serves, or why not */
+	/* To the keeper. */
+	PROXY_READY,	/* code: 0, or why it cannot serve */
 	PROXY_WANT,	/* id, name, port: from port `from` of the loopback device */
 	PROXY_RESOLVED, /* id, code, addr[n] */
-	PROXY_OPEN,	/* id, addr[0]: dialled */
-	PROXY_BYTES,	/* id, sent, received: as long as it is open */
+	PROXY_OPEN,	/* id, addr[0]: connected */
+	PROXY_BYTES,	/* id, sent, received: while it is open */
 	PROXY_CLOSED,	/* id, sent, received */
-	PROXY_GONE,	/* id: no client waits for it any more */
-	PROXY_SAID,	/* name: words for the human */
-	/* from the keeper */
+	PROXY_GONE,	/* id: its client has gone */
+	PROXY_SAID,	/* name: words for the user */
+	/* From the keeper. */
 	PROXY_RESOLVE, /* id, name */
 	PROXY_DIAL,    /* id, addr[n] to try in turn; n 0: by upstream_for() */
 	PROXY_REFUSE,  /* id, code, name: words */
@@ -53,7 +53,7 @@ enum client_state {
 	CLIENT_ASKED, /* the keeper decides */
 	CLIENT_LOOKUP,
 	CLIENT_DIAL,
-	CLIENT_VIA, /* connected to the proxy of the human's network, which has not answered */
+	CLIENT_VIA, /* connected to the upstream proxy, which has not answered */
 	CLIENT_OPEN,
 	CLIENT_REFUSED, /* the answer is being sent */
 	CLIENT_CLOSED,
@@ -79,13 +79,13 @@ struct client {
 	uint64_t body;	     /* !tunnel, !chunked: bytes that the client may still send */
 	int64_t deadline_ms; /* 0: none */
 	struct net_target target;
-	char *head; /* read and not passed on */
+	char *head; /* bytes read and not passed on */
 	size_t len, cap;
 	char *forward; /* !tunnel: the head for the server */
 	size_t forward_len;
 	struct net_addr addr[PROXY_ADDRS];
 	size_t n, at;
-	const struct upstream *via; /* NULL: directly */
+	const struct upstream *via; /* NULL: a direct connection */
 	struct buf heard;	    /* received part of its answer */
 	int failed;		    /* error of the last attempt to dial */
 	uint64_t told_bytes;
@@ -138,13 +138,13 @@ void client_dial_next(struct client *c); /* the socket of the last attempt is cl
 
 /* ---- proxy_upstream.c: from the connection to an upstream proxy to one to the host ---- */
 void upstream_begin(struct client *c);
-void upstream_fail(struct client *c, int code); /* as of upstream_words() */
+void upstream_fail(struct client *c, int code); /* code: as for upstream_words() */
 void client_opened(struct client *c);		/* proxy_dial.c */
 
 /* ---- proxy_pump.c ---- */
 /* Writes, or keeps a copy until it can. Returns false if the end is broken: then all is closed. */
 bool proxy_side_write(struct side *to, const char *data, size_t len) MUST_USE;
-void proxy_side_read(struct side *s); /* continue, when the other end accepts data */
+void proxy_side_read(struct side *s); /* continues, when the other end accepts data */
 void proxy_side_stop(struct side *s);
 void proxy_side_end(
 	struct side *to); /* no more data follow to this end; closes when both have ended */

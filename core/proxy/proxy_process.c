@@ -19,14 +19,14 @@
 
 #define BACKLOG	    1024
 #define CLIENTS_MAX 16384
-#define FILES_OWN   64 /* descriptors besides the two of a connection */
+#define FILES_OWN   64 /* descriptors besides two for each connection */
 #define FILES_MAX   (2 * CLIENTS_MAX + FILES_OWN)
-/* A nameserver that does not answer holds a thread for some seconds; the others go on. */
+/* A nameserver that does not answer blocks a thread for some seconds; the others continue. */
 #define LOOKUPS "32"
 
-/* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. Where
- * packets are datagrams (macOS) there may be room and no buffer: nothing tells when there is one.
- */
+/* Sends a note to the keeper, which reads whenever it performs no call: waiting for it delays
+ * bytes, not decisions. If packets are datagrams (macOS), there may be room but no buffer, and no
+ * event when there is one. */
 void proxy_tell(struct proxy *p, const struct proxy_note *note)
 {
 	struct pollfd room = {.fd = p->sock, .events = POLLOUT};
@@ -47,7 +47,7 @@ void proxy_alloc(uv_handle_t *h, size_t size, uv_buf_t *buf)
 	struct proxy *p = s->client->proxy;
 
 	(void)size;
-	*buf = uv_buf_init(p->bytes, sizeof(p->bytes)); /* done with when the callback returns */
+	*buf = uv_buf_init(p->bytes, sizeof(p->bytes)); /* free again when the callback returns */
 }
 
 static void on_keeper(uv_poll_t *h, int status, int events)
@@ -94,7 +94,7 @@ static void on_connection(uv_stream_t *listener, int status)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* What else the keeper has open is not for it. */
+/* Closes the keeper's other descriptors. */
 static void close_others(int a, int b)
 {
 	int first = MIN(a, b), second = MAX(a, b);

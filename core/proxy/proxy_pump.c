@@ -1,4 +1,4 @@
-/* proxy_pump - bytes of a connection of the proxy, both ways, at the pace of who reads them. */
+/* proxy_pump - moves bytes of a proxy connection in both directions, at the reader's pace. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -104,8 +104,8 @@ bool proxy_side_write(struct side *to, const char *data, size_t len)
 	return true;
 }
 
-/* Of what the client sends after its head, what belongs to the request: the next one would be for
- * another host, and comes over another connection. */
+/* Returns how many of these bytes belong to the request. A next request would be for another host,
+ * and comes over another connection. */
 static size_t of_body(struct client *c, size_t len)
 {
 	if (c->tunnel || c->chunked)
@@ -154,7 +154,8 @@ void proxy_side_stop(struct side *s)
 		uv_read_stop((uv_stream_t *)&s->tcp);
 }
 
-/* Both ends are connected: the answer to the client, the head to the server, what came early. */
+/* Begins when both ends are connected: sends the answer to the client, and to the server the head
+ * and the early bytes. */
 void pump_begin(struct client *c)
 {
 	AUTO_FREE char *forward = take_ptr(&c->forward), *head = take_ptr(&c->head);
@@ -165,7 +166,7 @@ void pump_begin(struct client *c)
 	uv_tcp_nodelay(&c->out.tcp, 1);
 	uv_tcp_keepalive(&c->out.tcp, 1, 60);
 	proxy_side_stop(&c->in);
-	c->refs++; /* what is written may end it */
+	c->refs++; /* a write may end it */
 	c->in.bytes += c->forward_len + early;
 	if (proxy_side_write(&c->out, forward, c->forward_len) &&
 	    proxy_side_write(&c->out, head, early)) {

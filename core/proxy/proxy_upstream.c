@@ -1,4 +1,4 @@
-/* proxy_upstream - the proxy of the human's network is asked for a connection of the agent. */
+/* proxy_upstream - asks the proxy of the user's network for a connection of the agent. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -13,12 +13,12 @@ void upstream_fail(struct client *c, int code)
 
 	upstream_words(c->via, &c->target, code, &words);
 	snprintf(note.name, sizeof(note.name), "%s", words.data);
-	if (c->via->n) /* else the start has told */
+	if (c->via->n) /* otherwise the start has reported it */
 		proxy_tell(c->proxy, &note);
 	client_refuse(c, code == 403 || code == 407 ? 403 : 502, words.data);
 }
 
-/* The host is connected. What came behind the head of the answer is the host's. */
+/* The host is connected. Bytes after the head of the answer come from the host. */
 static void open_host(struct client *c, size_t head)
 {
 	struct buf heard = c->heard;

@@ -1,4 +1,4 @@
-/* proxy_want - a request to the proxy in the keeper: whose it is, and what the rules say of it. */
+/* proxy_want - a request to the proxy in the keeper: the caller, and the verdict of the rules. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void refuse_id(struct proxy_door *p, uint64_t id, int status, const char 
 	proxy_door_tell(p, &note);
 }
 
-/* Why, in the words that a human reads: the answer that it got, or what the rules say. */
+/* Refuses a request, with the reason in words for the user: the answer, or the rules' reason. */
 static void refuse(struct proxy_door *p, struct want *w, const char *answer)
 {
 	const struct policy *policy = keeper_policy(p->k);
@@ -68,15 +68,15 @@ static int find_caller(struct proxy_door *p, const struct want *w, struct caller
 	ret->request = w->id;
 	ret->granted = w->granted;
 	ret->op = "connect";
-	/* Of a thread that asks for something, what it asked for before is over: here a process
-	 * may wait for many connections at a time. */
+	/* For a thread a new request would end its earlier one, but here a process may wait for
+	 * many connections at a time. */
 	ret->tid = -1 - (int)(w->id & 0x3fffffff);
 	return 0;
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* What became of a judgement. True: go on. */
+/* Acts on the result of a judgement. Returns true if the request goes on. */
 static bool passes(struct proxy_door *p, struct want *w, int got)
 {
 	if (got == -FOLDER_HELD)
@@ -107,7 +107,7 @@ static bool is_ours(const struct proxy_door *p, const struct net_addr *a, uint16
 	return port == p->port && policy_is_own_address(a);
 }
 
-/* Of a name's addresses those that may be dialled; where none may, the first one is asked about. */
+/* Keeps the addresses of a name that may be dialled. If none may, asks about the first one. */
 static void judge_addresses(struct proxy_door *p, struct want *w)
 {
 	struct net_addr others[PROXY_ADDRS], may[PROXY_ADDRS];
@@ -147,10 +147,10 @@ static void judge_name(struct proxy_door *p, struct want *w)
 	if (!passes(p, w, got))
 		return;
 	if (upstream_for(&w->target) && (w->by_name || w->target.host.is_addr)) {
-		w->n = 0; /* it finds the host by its name */
+		w->n = 0; /* the upstream proxy looks the host up by name */
 		dial(p, w);
 	} else if (w->target.host.is_addr) {
-		dial(p, w); /* all of it was judged */
+		dial(p, w); /* all parts are judged */
 	} else if (w->by_name) {
 		w->stage = STAGE_RESOLVE;
 		send_want(p, w, PROXY_RESOLVE);
@@ -168,7 +168,7 @@ static void judge(struct proxy_door *p, struct want *w)
 		judge_addresses(p, w);
 }
 
-/* The name that speaks for an address. */
+/* Finds the name to judge an address by. */
 static void find_name(struct proxy_door *p, struct want *w)
 {
 	const struct net_addr at = w->target.host.addr;
@@ -210,7 +210,7 @@ void want_resolved(struct proxy_door *p, struct want *w, const struct proxy_note
 {
 	if (w->stage != STAGE_RESOLVE)
 		return;
-	if (note->n == 0) { /* it has told the client */
+	if (note->n == 0) { /* the proxy has told the client */
 		forget(p, w);
 		return;
 	}

@@ -9,7 +9,7 @@
 #include "core/record/redact.h"
 #include "core/session/answers/answers.h"
 
-#define STATE_US 5000000 /* cpu and memory are told so often at most */
+#define STATE_US 5000000 /* shortest time between two reports of cpu and memory */
 
 /* A step as the recording knows it. */
 struct known_step {
@@ -23,7 +23,7 @@ struct teller {
 	struct recorder *rec;
 	bool begun;
 	uint64_t row;
-	uint64_t *asks, *held; /* known requests; the count of each that is held */
+	uint64_t *asks, *held; /* known requests; for each, how many calls are held */
 	size_t n_asks;
 	struct known_step *steps;
 	size_t n_steps;
@@ -85,7 +85,7 @@ static void bytes(struct teller *t, const char *name, const char *s, size_t len)
 {
 	AUTO_FREE char *copy = xmalloc(len + 1);
 
-	memcpy(copy, s, len); /* NULs and all */
+	memcpy(copy, s, len); /* with all NULs */
 	copy[len] = '\0';
 	redact_text(recorder_redact(t->rec), copy, len);
 	buf_fmt(&t->line, ",\"%s\":", name);
@@ -98,7 +98,7 @@ static void text(struct teller *t, const char *name, const char *s)
 		bytes(t, name, s, strlen(s));
 }
 
-/* Several strings as one: a NUL after each. */
+/* Writes several strings as one, each followed by a NUL. */
 static void list(struct teller *t, const char *name, char *const *strings, size_t n)
 {
 	AUTO_BUF struct buf all = BUF_INIT;
@@ -196,7 +196,8 @@ static bool tell_step(struct teller *t, const struct step_row *s)
 	return end(t, false);
 }
 
-/* They stand in the model's order: it is the one at `likely` unless one of them has gone. */
+/* Finds a step. Steps are in the model's order, so it is at `likely` unless an earlier one was
+ * removed. */
 static struct known_step *known_step(struct teller *t, int64_t id, size_t likely)
 {
 	if (likely < t->n_steps && t->steps[likely].id == id)
@@ -209,7 +210,7 @@ static struct known_step *known_step(struct teller *t, int64_t id, size_t likely
 	return &t->steps[t->n_steps++];
 }
 
-/* Grows when it is counted anew. */
+/* Returns a sum that grows if the step's paths are counted again. */
 static size_t count_of(const struct step_row *s)
 {
 	return s->paths + s->created + s->modified + s->deleted + s->renamed;
@@ -329,7 +330,7 @@ static uint64_t news_of(const struct ask *a)
 	return a->held ? a->held->count + a->held->held : 0;
 }
 
-/* Both lists grow at their end, and the ids with them. */
+/* Both lists grow only at their end, with growing ids. */
 static bool tell_asks(struct teller *t, const struct model *m)
 {
 	AUTO_FREE uint64_t *ids = xcalloc(m->n_asks + 1, sizeof(*ids));
@@ -356,7 +357,7 @@ static bool tell_asks(struct teller *t, const struct model *m)
 	}
 	while (ok && known < t->n_asks)
 		ok = tell_ask_gone(t, t->asks[known++]);
-	if (!ok) /* told again from the same state: readers take the newest */
+	if (!ok) /* written again later, from the same state: readers take the newest */
 		return false;
 	free(t->asks);
 	free(t->held);
@@ -395,7 +396,7 @@ static bool tell_given(struct teller *t, const struct model *m)
 	return true;
 }
 
-/* All of them when there is one more, or one has grown: they are few. */
+/* Writes all edits if their number or one of them has changed: they are few. */
 static bool tell_edits(struct teller *t, const struct model *m)
 {
 	uint64_t count = 0;
@@ -469,7 +470,7 @@ void tell_news(struct teller *t, const struct model *m)
 		return;
 	t->begun = t->begun || tell_session(t, m);
 	tell_turn(t, m);
-	/* What finds no room is told when the model changes next. */
+	/* Changes without room are written after the model's next change. */
 	(void)(t->begun && tell_state(t, m) && tell_steps(t, m) && tell_asks(t, m) &&
 	       tell_given(t, m) && tell_edits(t, m) && tell_rows(t, m));
 }

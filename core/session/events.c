@@ -1,4 +1,4 @@
-/* events - what the keeper reports, into the model for the human and the audit log for later. */
+/* events - takes the keeper's reports into the model for the user and into the audit log. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #define CROWD_US  INT64_C(1000000) /* between two rows about a flood, at first */
 #define CROWD_MAX (64 * CROWD_US)
 
-/* No audit, no changes: the keeper is told to deny everything from here on. */
+/* If the audit log cannot be written, the keeper is told to deny all changes. */
 void session_audit(struct session *s, const struct audit_entry *e)
 {
 	static const char words[] = "the audit log cannot be written: every change is denied: "
@@ -68,8 +68,8 @@ void session_tell_crowd(struct session *s)
 	s->crowd_at = now + s->crowd_us;
 }
 
-/* Returns whether a refused request is the first of a flood. The others are counted in rows that
- * come ever more seldom: what else happens stays in sight. */
+/* Returns whether a refused request is the first of a flood. The others are counted in rows at
+ * growing intervals, so that other events stay in sight. */
 static bool leads_crowd(struct session *s)
 {
 	const int64_t now = clock_mono_us();
@@ -141,7 +141,7 @@ static void on_exec(struct session *s, const struct client_event *ev)
 				 .path = ev->path,
 				 .command = command,
 			 });
-	/* The audit log has all of it. */
+	/* The audit log has the whole command. */
 	if (!label_evaluated(&evaluated, ev->command, ev->command_len))
 		buf_str(&evaluated, command);
 	model_add_exec(&s->model, ev->step, (int)ev->pid, evaluated.data, ev->path)->parent =
@@ -193,8 +193,8 @@ static void on_agent_rests(struct session *s, const struct client_event *ev)
 	session_review_pump(s, false);
 }
 
-/* Who looks at no list of steps would take it for one that undo brings back. The console has one
- * line for it: the command, which may be long, comes last. */
+/* Reports an incomplete step, which the user could otherwise take for one that can be undone. The
+ * console has one line for it, so the command, which may be long, comes last. */
 static void say_incomplete(struct session *s, const struct step_row *step, const char *why)
 {
 	AUTO_FREE char *words =
@@ -224,20 +224,20 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 		}
 		if (!ev->kept) {
 			model_remove_step(&s->model, ev->step);
-			s->edits_stale = s->model.n_edits > 0; /* their place is another */
+			s->edits_stale = s->model.n_edits > 0; /* their place has changed */
 		}
 		s->model.version++;
 	}
 	if (!ev->kept)
 		return;
 	s->counts_stale = true;
-	if (!ev->elsewhere) /* notes of the agent end no redo */
+	if (!ev->elsewhere) /* the agent's own notes end no redo */
 		model_end_redo(&s->model);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_STEP,
 				 .step = ev->step,
 				 .latency_us = -1,
-				 .result = MAX(0, (int)ev->status), /* -1: no command's, so none */
+				 .result = MAX(0, (int)ev->status), /* -1: no command */
 				 .command = step ? step->command : NULL,
 				 .detail = *ev->reason ? ev->reason : NULL,
 			 });
@@ -255,11 +255,11 @@ static void on_step_undone(struct session *s, const struct client_event *ev)
 				 .inside = true,
 				 .detail = words,
 			 });
-	s->model.undos++; /* redo brings back something else now */
+	s->model.undos++; /* a redo restores other steps now */
 	session_reload_undone(s);
 }
 
-/* An undo, a redo or a restore has ended: what it did, in the list and the audit log. */
+/* Notes that an undo, a redo or a restore has ended, in the list and in the audit log. */
 static void note_done(struct session *s, const struct client_event *ev)
 {
 	enum undo_kind kind = s->model.job.kind;
@@ -282,7 +282,7 @@ static void on_done(struct session *s, const struct client_event *ev)
 {
 	struct job *job = &s->model.job;
 
-	if (ev->id == s->plan_asked) { /* a plan that comes about arrives as WIRE_PLAN instead */
+	if (ev->id == s->plan_asked) { /* a plan that succeeds comes as WIRE_PLAN instead */
 		s->model.plan_refused = xstrdup(ev->reason);
 		s->model.plan_refused_by = ev->result;
 		s->model.version++;
@@ -361,7 +361,7 @@ static void on_exit_status(struct session *s, const struct client_event *ev)
 
 static void on_note(struct session *s, const struct client_event *ev)
 {
-	s->steps_stale = true; /* it may tell of steps that made room */
+	s->steps_stale = true; /* steps may have been pruned */
 	model_add_row(&s->model, ROW_NOTE, 0, 0, 0,
 		      ev->note == HEARD_RECOVERED ? "recovery" : "note", ev->reason, NULL);
 	session_audit(s, &(struct audit_entry){
@@ -396,7 +396,7 @@ static void on_started(struct session *s, const struct client_event *ev)
 	s->model.version++;
 }
 
-/* Why the program was not run, where it was cordon that refused it; else NULL. Nothing has run. */
+/* Returns why cordon refused to run the program; else NULL. In the first case nothing has run. */
 static const char *refused_to_run(const struct session *s)
 {
 	for (size_t i = s->model.row_count; i-- > 0;) {
@@ -444,13 +444,14 @@ static void on_progress(struct session *s, const struct client_event *ev)
 
 static void on_secret(struct session *s, const struct client_event *ev)
 {
-	/* (of a full list it goes inside nevertheless: on->secret answers for the screen) */
+	/* If the list of secrets is full, the file is shown inside all the same; on->secret decides
+	 * for the screen. */
 	(void)redact_secret(s->redact, ev->path);
 	if (!s->on->secret || s->on->secret(s->data, ev->path))
 		client_secret_kept(s->client, ev->id);
 }
 
-/* What the keeper says, and who hears it. */
+/* Maps each report of the keeper to its handler. */
 static void (*const handlers[])(struct session *s, const struct client_event *ev) = {
 	[WIRE_STARTED] = on_started,
 	[WIRE_START_FAILED] = on_start_failed,

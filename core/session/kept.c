@@ -16,14 +16,14 @@
 #include "core/base/path.h"
 #include "core/os/file.h"
 
-/* The name of a store that is being removed. No label begins so. */
+/* Prefix of a store that is being removed. No label begins with it. */
 #define GONE_PREFIX ".gone-"
 
 #define LINE_MAX_BYTES 65536
 
 static const struct part {
 	enum kept_part part;
-	const char *dir, *suffix; /* below the state directory; dir "": there itself */
+	const char *dir, *suffix; /* below the state directory, or "" for it */
 } parts[] = {
 	{KEPT_HISTORY, "", ""},
 	{KEPT_AUDIT, "audit", ".ndjson"},
@@ -117,7 +117,7 @@ static char *folder_of_store(const char *store)
 	return xstrdup(line);
 }
 
-/* Every audit log begins with the start of a session. */
+/* Returns the folder from the first line of an audit log, which is the start of a session. */
 static char *folder_of_log(const char *path)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -168,7 +168,7 @@ static size_t count_steps(const char *store)
 	return n;
 }
 
-/* The store of k: in the state directory, or in the folder. Heap. */
+/* Returns the path of k's store, in the state directory or in the folder. Heap. */
 static char *store_of(const char *state_dir, const struct kept *k)
 {
 	return k->beside && k->folder ? path_join(k->folder, ".cordon")
@@ -195,7 +195,7 @@ static void look_at(struct kept *k, const char *state_dir)
 	store = store_of(state_dir, k);
 	lock = path_join(store, "lock");
 	k->steps = count_steps(store);
-	k->used_us = changed_us(log); /* by sessions and undos; pruning takes only the lock */
+	k->used_us = changed_us(log); /* by sessions and undos; pruning takes the lock alone */
 	if (!k->used_us)
 		k->used_us = changed_us(lock);
 }
@@ -203,7 +203,7 @@ static void look_at(struct kept *k, const char *state_dir)
 /* ---- how much ---------------------------------------------------------------------------------
  */
 
-/* Returns the bytes of all blocks below a path. A file with n names counts as an n-th. */
+/* Returns the bytes of all blocks below a path. A file with n names counts as 1/n for each. */
 static uint64_t bytes_below(const char *path)
 {
 	char *argv[] = {(char *)(uintptr_t)path, NULL};
@@ -303,7 +303,7 @@ static int lock_file(const char *path, int *ret)
 	return 0;
 }
 
-/* Removes all renamed stores, of this process or of one that died before it could. */
+/* Removes all stores with GONE_PREFIX, also those that a killed process left. */
 static int sweep(int state)
 {
 	AUTO_CLOSE int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -331,7 +331,8 @@ static int remove_own_store(const char *state_dir, const char *label)
 	return r < 0 ? r : sweep(state);
 }
 
-/* Removes the store in the folder if it names the folder, which may be another user's by now. */
+/* Removes the store in the folder if it still names the folder: the directory may be another
+ * user's. */
 static int remove_store_beside(const struct kept *k)
 {
 	AUTO_FREE char *store = path_join(k->folder, ".cordon"), *is = folder_of_store(store);

@@ -16,7 +16,8 @@
 
 #define LOG_MAX_BYTES 65536
 
-/* Removes the oldest steps until `bytes` are free, or none is left. Returns how many are. */
+/* Removes the oldest steps until `bytes` are free, or none is left. Returns the number of freed
+ * bytes. */
 static uint64_t let_steps_go(const char *state_dir, const struct kept *k, uint64_t holds,
 			     uint64_t bytes)
 {
@@ -85,8 +86,7 @@ void kept_fit(const char *state_dir, uint64_t most, char *const *folders)
 	kept_free(list, n);
 }
 
-/* Returns whether the log says no more than that the session began, found nothing to undo, and
- * ended. */
+/* Returns whether the log only says that the session began, found nothing to undo, and ended. */
 static bool is_only_of(int fd, const char *session)
 {
 	AUTO_FREE char *mark = xasprintf(",\"session\":\"%s\",\"event\":\"", session);
@@ -130,7 +130,8 @@ void kept_drop_empty(const char *state_dir, char *const *folders, const char *se
 		AUTO_FREE char *cache = xasprintf("%s/cache/%s", state_dir, label);
 		const struct journal_spec spec = {.folder = folders[i], .state_dir = state_dir};
 
-		/* A store that stays may be of a session that runs, and has the cache. */
+		/* A store that cannot be removed may be in use by a session, which needs the
+		 * cache. */
 		if (journal_unmake(&spec))
 			rmdir(cache);
 		else
@@ -141,6 +142,6 @@ void kept_drop_empty(const char *state_dir, char *const *folders, const char *se
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
 		AUTO_FREE char *dir = path_join(state_dir, dirs[i]);
 
-		rmdir(dir); /* unless another one is in it */
+		rmdir(dir); /* fails if it has another entry */
 	}
 }

@@ -123,7 +123,7 @@ struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *c
 	return r;
 }
 
-/* Its newest output or row is not older than that. */
+/* Returns whether the newest output or row is not older than that. */
 static bool was_active(const struct model *m, int64_t us)
 {
 	const struct row *newest = m->row_count ? model_row(m, m->row_count - 1) : NULL;

@@ -108,8 +108,7 @@ static void leave_prompt(struct model *m, const struct ask *a)
 
 void model_add_ask(struct model *m, const struct ask *a)
 {
-	if (m->n_asks >= MODEL_ASKS &&
-	    !a->held) /* steps that are held are few, and not told twice */
+	if (m->n_asks >= MODEL_ASKS && !a->held) /* held steps are few, and reported once */
 		return;
 	m->asks = xrealloc(m->asks, (m->n_asks + 1) * sizeof(*m->asks));
 	m->asks[m->n_asks++] = (struct ask){

@@ -18,7 +18,7 @@ void model_steps_done(struct model *m)
 	free(m->steps);
 }
 
-/* Newest first: an event is nearly always about one of the last steps. */
+/* Searches from the newest step, as an event is nearly always about one of the last. */
 struct step_row *model_step(struct model *m, int64_t id)
 {
 	for (size_t i = m->n_steps; i-- > 0;)
@@ -82,7 +82,7 @@ void model_add_earlier(struct model *m, const struct step_info *list, size_t n, 
 		struct step_row *s = model_step(m, from->id);
 
 		if (s && s->earlier)
-			s->undone &= undone; /* in one folder only */
+			s->undone &= undone; /* undone in one folder only */
 		if (s)
 			continue;
 		s = model_add_step(m, from->id, from->kind, from->command, from->began_us);
@@ -119,7 +119,7 @@ void model_remove_step(struct model *m, int64_t id)
 	m->version++;
 }
 
-/* Removes steps of earlier sessions that the history does not have any more. */
+/* Removes steps of earlier sessions that are no longer in the history. */
 static void drop_earlier(struct model *m, const struct step_info *redo, size_t n_redo,
 			 const struct step_info *kept, size_t n_kept)
 {

@@ -30,8 +30,8 @@
 
 /* How long the keeper may take to commit its steps after it was asked to end. */
 #define CLOSE_TIMEOUT_MS 60000
-#define CLOSE_SLOW_MS	 4000 /* then it is said */
-#define TURN_MS		 200  /* from the audit log's lock that was not had to the store's */
+#define CLOSE_SLOW_MS	 4000 /* after this time the user is told */
+#define TURN_MS		 200  /* of one wait for the keeper, while the audit log is locked */
 
 static void cut_lifeline(struct session *s)
 {
@@ -123,7 +123,7 @@ static int make_redact(struct session *s, const struct session_spec *spec, struc
 	return redact_new(&s->redact, patterns, err);
 }
 
-/* The keeper's end is closed: it has found that the folder cannot be had. */
+/* Returns whether the keeper has closed its end: it could not get the folder. */
 static bool keeper_gave_up(const struct session *s)
 {
 	struct pollfd p = {.fd = session_fd(s)};
@@ -131,11 +131,9 @@ static bool keeper_gave_up(const struct session *s)
 	return poll(&p, 1, TURN_MS) > 0 && (p.revents & POLLHUP);
 }
 
-/*
- * The undo store decides which session has the folder. Of two sessions that start at the same
- * moment the losing one may have opened this log, until its keeper has waited for our store in
- * vain. So this one tries again: both must not give up.
- */
+/* The lock of the undo store decides which session has the folder. If two sessions start at the
+ * same moment, the loser may hold this log until its keeper has waited for our store in vain. So
+ * this session tries again: otherwise both could give up. */
 static int get_audit(struct session *s, struct err *err)
 {
 	int r = open_audit(s, err);
@@ -160,7 +158,7 @@ static int keeper_reason(struct session *s, int r, struct err *err)
 
 bool session_is_inside(void)
 {
-	const char *mark = getenv("CORDON"); /* start/env.c */
+	const char *mark = getenv("CORDON"); /* set by start/env.c */
 
 	return mark && str_eq(mark, "1") && os_is_confined();
 }
@@ -189,7 +187,7 @@ static int open_state(const struct session *s, const struct session_spec *spec, 
 	AUTO_FREE char *trust = path_join(s->state_dir, "trust");
 	int r = io_mkdir_p(AT_FDCWD, s->state_dir, 0700);
 
-	/* The keeper watches this one for settings that are trusted while it runs. */
+	/* During the session the keeper watches this file for trusted settings. */
 	if (r == 0 && spec->source)
 		r = io_mkdir_p(AT_FDCWD, trust, 0700);
 	if (r < 0)
@@ -258,7 +256,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	}
 	if (r == 0)
 		r = get_audit(s, err);
-	/* Another cordon has the folder. The keeper finds that out too, and its name. */
+	/* Another cordon has the folder. The keeper has found its name. */
 	if (r == -EBUSY)
 		r = keeper_reason(s, r, err);
 	if (r < 0) {
@@ -288,7 +286,7 @@ bool session_wants_write(const struct session *s)
 void session_flush_audit(struct session *s)
 {
 	if (s->audit && !s->frozen && audit_flush(s->audit) < 0)
-		/* The append reports and freezes: one place says it. */
+		/* Appending reports the error and freezes the session, so this does both. */
 		session_audit(s, &(struct audit_entry){.event = AUDIT_SESSION_END});
 }
 
@@ -434,8 +432,8 @@ static void drain_keeper(struct session *s)
 	}
 }
 
-/* A session that ran something may have grown; of one that did not, an undo say, nothing stays
- * that says nothing. */
+/* Keeps the size limit after a session that ran a program; after any other session, such as an
+ * undo, removes files without information. */
 static void tidy_up(struct session *s)
 {
 	session_note_traffic(s);
@@ -456,13 +454,11 @@ void session_close(struct session *s)
 		cut_lifeline(s);
 		drain_keeper(s);
 	}
-	client_free(s->client); /* the keeper takes a closed socket as the order to end */
+	client_free(s->client); /* the closed socket tells the keeper to end */
 	s->client = NULL;
-	/*
-	 * The closed socket says that all is written and the store let go. The kernel may take ten
-	 * milliseconds more to end the keeper (an inotify instance waits for its readers). One that
-	 * had its minute may be stuck for good.
-	 */
+	/* The closed socket shows that all is written and the store is released. The kernel may
+	 * take ten milliseconds more to end the keeper (an inotify instance waits for its readers).
+	 * A keeper that did not end within its minute may be stuck for ever. */
 	if (s->keeper > 0)
 		while (waitpid(s->keeper, NULL, WNOHANG) < 0 && errno == EINTR)
 			continue;

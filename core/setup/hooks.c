@@ -17,7 +17,7 @@ static void json_done(cJSON **o)
 	cJSON_Delete(*o);
 }
 
-/* An object; NULL: err says why not. */
+/* Parses an object. Returns NULL on failure; err says why. */
 static cJSON *parse(const char *text, struct err *err)
 {
 	cJSON *root;
@@ -45,14 +45,15 @@ static void print_scalar(struct buf *b, const cJSON *item)
 	free(raw);
 }
 
-/* How a settings file is laid out, which a change leaves as it is. */
+/* The layout of a settings file, which stays as it is. */
 struct layout {
-	const char *unit; /* of indentation; borrowed from the text */
+	const char *unit; /* of indentation; points into the text */
 	size_t width;	  /* its bytes */
 	bool newline;	  /* the file ends with one */
 };
 
-/* Where nothing is written yet, or all of it in one line: as these agents write their settings. */
+/* Reads the layout of a text. An empty text, or one of a single line, gets the layout that these
+ * agents use. */
 static struct layout layout_of(const char *text)
 {
 	struct layout l = {.unit = "  ", .width = 2, .newline = true};
@@ -75,7 +76,7 @@ static void new_line(struct buf *b, const struct layout *l, int depth)
 		buf_add(b, l->unit, l->width);
 }
 
-/* cJSON bounds the depth. */
+/* Recursive, but cJSON bounds the depth. */
 static void print_value(struct buf *b, const struct layout *l, const cJSON *item, int depth)
 {
 	bool object = cJSON_IsObject(item);
@@ -99,7 +100,7 @@ static void print_value(struct buf *b, const struct layout *l, const cJSON *item
 	buf_ch(b, object ? '}' : ']');
 }
 
-/* text: the file as it was, or NULL. */
+/* Prints the settings. text: the file as it was, or NULL. */
 static char *print(const cJSON *root, const char *text)
 {
 	const struct layout l = layout_of(text);
@@ -118,7 +119,7 @@ static bool is_ours(const cJSON *hook)
 	return command && str_starts(command, OURS);
 }
 
-/* Is one of the entry's handlers cordon's? */
+/* Returns whether one of the entry's handlers is cordon's. */
 static bool has_ours(const cJSON *entry)
 {
 	const cJSON *hook;
@@ -174,7 +175,7 @@ int hooks_merge(char **ret, const char *text, const struct setup_hook *h, struct
 	return 0;
 }
 
-/* Our handlers out of the entry; true: it is empty now. */
+/* Removes our handlers from the entry. Returns true if it is empty afterwards. */
 static bool strip_entry(cJSON *entry, bool *found)
 {
 	cJSON *hooks = cJSON_GetObjectItem(entry, "hooks");

@@ -10,7 +10,7 @@ struct setup_hook {
 	const char *matcher; /* which tools; a pattern in the agent's own syntax */
 	const char *command; /* "cordon hook --agent codex" */
 	int timeout;	     /* in the agent's unit: seconds, or milliseconds */
-	const char *after;   /* what the user does then, or NULL */
+	const char *after;   /* the user's next step, or NULL */
 };
 
 #define HOOKS_MAX_BYTES (4u << 20) /* of a settings file */
@@ -22,6 +22,6 @@ struct setup_hook {
  */
 int hooks_merge(char **ret, const char *text, const struct setup_hook *hook, struct err *err)
 	MUST_USE;
-/* Removes all hooks that run `cordon hook`. *ret: the new settings, "{}" if they are empty then;
- * NULL: there was no hook. */
+/* Removes all hooks that run `cordon hook`. *ret: the new settings, "{}" if none are left; NULL:
+ * there was no hook. */
 int hooks_remove(char **ret, const char *text, struct err *err) MUST_USE;

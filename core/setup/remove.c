@@ -40,7 +40,8 @@ static int delete_file(const struct removing *rm, const struct manifest_file *f,
 	return 0;
 }
 
-/* What it held before cordon came; NULL: it was not there, or the copy is gone. Heap. */
+/* Returns the content before cordon's first change (heap); NULL: the file did not exist, or the
+ * copy is missing. */
 static char *backup_of(const struct manifest_file *f, size_t *len)
 {
 	char *text = NULL;
@@ -50,7 +51,7 @@ static char *backup_of(const struct manifest_file *f, size_t *len)
 	return text;
 }
 
-/* Settings that were edited since: only our hook goes. */
+/* Removes only our hook from settings that were edited later. */
 static int strip_hook(const struct removing *rm, const struct manifest_file *f, const char *text,
 		      struct err *err)
 {
@@ -103,7 +104,7 @@ static int remove_file(const struct removing *rm, const struct manifest_file *f,
 	return r;
 }
 
-/* Our own: the manifest, the copies. Then the directories, where nothing else came into them. */
+/* Removes our own files, the manifest and the copies, and then the directories that are empty. */
 static void forget(const struct manifest *m, const char *state_dir)
 {
 	AUTO_FREE char *list = path_join(state_dir, "installed.json");

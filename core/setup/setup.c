@@ -15,8 +15,8 @@
 
 struct entry {
 	struct setup_item item;
-	char *before;	/* what the file held; NULL: it was not there */
-	bool hook, own; /* own: what is there is an older cordon's */
+	char *before;	/* the file's content; NULL: it did not exist */
+	bool hook, own; /* own: the content is an older cordon's */
 };
 
 struct setup {
@@ -69,7 +69,7 @@ const struct setup_item *setup_item(const struct setup *s, size_t i)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* Where the file is or will be: links on the way resolved. */
+/* Returns the path of the file, which may not exist yet, with links resolved. */
 static char *real_path(const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -77,7 +77,7 @@ static char *real_path(const char *path)
 	return real ? real : xstrdup(path);
 }
 
-/* A new entry with what the file holds now. *ret_r: 0, -ENOENT or why it cannot be read. */
+/* Adds an entry with the file's present content. *ret_r: 0, -ENOENT, or why it cannot be read. */
 static struct entry *look(struct setup *s, const char *path, const char *what, int *ret_r)
 {
 	struct entry e = {.item = {.path = real_path(path), .what = what, .mode = 0644}};
@@ -86,7 +86,7 @@ static struct entry *look(struct setup *s, const char *path, const char *what, i
 
 	*ret_r = io_read_file(AT_FDCWD, e.item.path, HOOKS_MAX_BYTES, &e.before, &len);
 	if (*ret_r == 0 && strlen(e.before) != len)
-		*ret_r = -EINVAL; /* a NUL in it: no text */
+		*ret_r = -EINVAL; /* it has a NUL, so it is not text */
 	if (*ret_r == 0 && stat(e.item.path, &st) == 0)
 		e.item.mode = st.st_mode & 07777;
 	s->list = xrealloc(s->list, (s->n + 1) * sizeof(*s->list));
@@ -107,7 +107,8 @@ static void cannot_read(struct entry *e, int r)
 	refuse(e, why);
 }
 
-/* Does the file hold what an earlier `cordon install` wrote? */
+/* Returns the manifest's entry if the file still has the content that an earlier `cordon install`
+ * wrote. */
 static const struct manifest_file *written_by_us(const struct setup *s, const struct entry *e)
 {
 	const struct manifest_file *f = s->manifest.files;
@@ -136,7 +137,7 @@ void setup_add_file(struct setup *s, const char *path, const char *what, const c
 		refuse(e, "there is one that differs: it stays as it is");
 }
 
-/* All of them, one after the other. *ret NULL: all are there already. */
+/* Merges all hooks, one after the other. *ret NULL: all are there already. */
 static int merge_all(char **ret, const char *text, const struct setup_hook *const *hooks,
 		     struct err *err)
 {
@@ -181,7 +182,7 @@ void setup_add_hooks(struct setup *s, const char *path, const struct setup_hook 
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The directories that are missing above the file are noted before they are made. */
+/* Notes the missing directories above the file before they are made. */
 static void note_dirs(struct manifest *m, const char *path)
 {
 	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -210,7 +211,7 @@ static int keep_backup(const struct setup *s, struct manifest_file *f, const str
 	const char *text;
 	int r;
 
-	/* What an older cordon wrote: the copy is of what was there before that. */
+	/* An older cordon wrote this content: the copy has the one before that. */
 	if (e->hook && ours) {
 		f->backup = ours->backup ? xstrdup(ours->backup) : NULL;
 		return 0;
@@ -227,7 +228,7 @@ static int keep_backup(const struct setup *s, struct manifest_file *f, const str
 	return r < 0 ? err_set(err, r, "keep a copy of %s in %s", e->item.path, f->backup) : 0;
 }
 
-/* Is the file still what was looked at? Whoever changed it since keeps the change. */
+/* Returns whether the file has the content that was read. A later edit of another program stays. */
 static bool is_unchanged(const struct entry *e)
 {
 	AUTO_FREE char *text = NULL;

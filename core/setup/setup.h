@@ -26,7 +26,7 @@ enum setup_state {
 struct setup_item {
 	char *path;	   /* absolute */
 	const char *what;  /* "hook of Claude Code"; borrowed */
-	const char *after; /* what the user does then, or NULL; borrowed */
+	const char *after; /* the user's next step, or NULL; borrowed */
 	enum setup_state state;
 	char *why;  /* SETUP_REFUSED */
 	char *text; /* the new content; NULL: unchanged */

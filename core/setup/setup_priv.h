@@ -5,7 +5,7 @@
 #include "core/base/err.h"
 
 struct manifest_file {
-	char *path, *backup; /* backup: NULL when no file was there */
+	char *path, *backup; /* backup: NULL if there was no file */
 	uint64_t hash;	     /* of the written bytes */
 	bool hook;	     /* settings of an agent with our hook in them */
 };

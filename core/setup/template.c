@@ -29,7 +29,7 @@ static const char project_head[] =
 	"#\task = write migrations/**\n"
 	"#\treason = ask before a migration changes\n";
 
-/* The help text as comment lines. */
+/* Adds the help text as comment lines. */
 static void add_help(struct buf *b, const char *help)
 {
 	size_t column = 0;

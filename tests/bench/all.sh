@@ -1,5 +1,6 @@
 #!/bin/bash
-# all - make bench: every row as who calls, in tmpfs; then what users wait for as others, and on ext4.
+# all - make bench: every row as the calling user, in tmpfs; then the rows that users wait for as other users, and on
+# ext4.
 # SPDX-License-Identifier: MIT
 #
 # ONLY='tar x'  a regex of rows, for each of them

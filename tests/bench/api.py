@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""api - what cordon serve does a second, and how much memory a reader that stops costs.
+"""api - requests of cordon serve per second, and the memory that a stopped reader costs.
 
 SPDX-License-Identifier: MIT
 

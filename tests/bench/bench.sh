@@ -8,9 +8,9 @@
 # BASE=DIR      a directory of the file system that is measured; without it /dev/shm, which is a tmpfs
 # AS=user       root: run all as an ordinary user, who cannot open /dev/fuse; AS=fuse: who can
 #
-# What reads is told in processor time, the rest by the clock: it wants a machine on which nothing else runs.
-# `chrt -r 1` keeps others away from the start-up, no more: the real-time classes put a keeper and its caller
-# on two processors, and an untar takes twice the processor time, by the laziest keeper as well.
+# Rows that read are measured in processor time, the others by the clock: no other program should run.
+# `chrt -r 1` is only used for start-ups: the real-time classes put a keeper and its caller on two processors, and an
+# untar takes twice the processor time, with the simplest keeper as well.
 # shellcheck disable=SC2154 # what the sourced ones assign
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -19,7 +19,7 @@ cordon=$PWD/build/$B/cordon tools=$PWD/build/$B/tests/bench
 export LC_ALL=C.UTF-8 GIT_CONFIG_NOSYSTEM=1 CCACHE_DISABLE=1 # make is measured, not a cache
 : "${BASE:=/dev/shm}" "${AS:=}"
 
-# as_user [fuse] - this bench as a user without an account; with a device of the same number as /dev/fuse
+# as_user [fuse] - runs this bench as a user without an account; with a device of the same number as /dev/fuse
 as_user() {
 	local to=(setpriv --reuid=12345 --regid=12345 --clear-groups)
 	[ "$(id -u)" = 0 ] || { echo "only root can run as another user: AS=$AS" >&2 && return 1; }
@@ -37,7 +37,7 @@ as_user() {
 	return "$1"
 }
 
-# Beside the build: not below /dev, which inside is another directory.
+# Beside the build: not below /dev, which is another directory inside.
 near=${NEAR:-$(mktemp -d "$PWD/build/$B/bench.XXXXXX")} || exit 1
 if [ -n "$AS" ]; then
 	as_user
@@ -83,8 +83,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 have_bwrap=$(command -v bwrap >/dev/null && bwrap --unshare-all --ro-bind / / true 2>/dev/null && echo yes)
 sides="native inside"
 [ -z "$have_bwrap" ] || sides="$sides bubble"
-# row_trapped NAME LIMIT PREPARE COMMAND - the limit is cordon's over native; beside it, what the kernel
-# takes for trapping
+# row_trapped NAME LIMIT PREPARE COMMAND - the limit is for cordon against native; beside it, the kernel's share
 row_trapped() { versus "$@" native inside floor; }
 
 fuse=without
@@ -108,7 +107,7 @@ if wanted "start-up"; then
 	fi
 fi
 
-# A history that has limits would end in the middle of what is measured.
+# A history with limits would be pruned in the middle of a measurement.
 limits=(--set journal.size=0 --set journal.step-size=0)
 "$cordon" run --headless "${limits[@]}" -- true 2>/dev/null || limits=()
 

@@ -1,12 +1,11 @@
-/* calls - what one call that changes a file costs: microseconds of each kind, a line for each. */
+/* calls - the cost of one call that changes a file: microseconds of each kind, one a line. */
 /* SPDX-License-Identifier: MIT */
-/*
- * usage: calls [COUNT [ROUNDS]]
+/* usage: calls [COUNT [ROUNDS]]
  *
- * In the current directory: makes, renames, changes and removes COUNT files in each round. The best
- * round of a kind counts, as another program on the machine only makes it slower. Run natively, in
- * cordon and by the laziest keeper (floor.c) it says what a trapped call costs, and whose that is.
- */
+ * In the current directory: creates, renames, changes and removes COUNT files in each round. The
+ * best round of a kind counts, as other programs on the machine only make it slower. Run natively,
+ * in cordon, and by the simplest keeper (floor.c), it shows the cost of a trapped call and its
+ * parts. */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ static const char *name_of(char kind, int i)
 	return name[at];
 }
 
-/* O_CREAT | O_TRUNC is what a shell's > and fopen() use. */
+/* O_CREAT | O_TRUNC is used by a shell's > and by fopen(). */
 static int create(int i)
 {
 	int fd = open(name_of('a', i), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, MODE);
@@ -47,7 +46,7 @@ static int create(int i)
 	return close(fd);
 }
 
-/* What tar, cp and git use. */
+/* Used by tar, cp and git. */
 static int create_excl(int i)
 {
 	int fd = open(name_of('e', i), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, MODE);

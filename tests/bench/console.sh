@@ -3,7 +3,7 @@
 # sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 
-# A console that is killed leaves its session running, unless told otherwise.
+# A killed console leaves its session running by default.
 asked() { (cd "$base/inside" && python3 "$OLDPWD/tests/bench/keys.py" "$@"); } # WHAT COMMAND...
 rows_keys() {
 	local mine theirs

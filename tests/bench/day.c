@@ -1,4 +1,4 @@
-/* day - a day of work in a minute: how long the console then takes to paint, and its memory. */
+/* day - a day of work in a minute: the console's time to paint afterwards, and its memory. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #define PROMPTS	   1000 /* turns that these steps belong to */
 #define QUESTIONS  100
 #define OUTPUT_MIB 1024
-#define BATCH	   100 /* events between two looks of the console */
+#define BATCH	   100 /* events between two frames of the console */
 #define WIDTH	   200
 #define HEIGHT	   60
-#define TURNS	   7 /* of each view; the least counts: the others had to wait for the machine */
+#define TURNS	   7 /* of each view; the least counts: others waited for the processor */
 
 struct day {
 	struct model model;
@@ -110,7 +110,7 @@ static void close_day(struct day *d)
 	model_done(&d->model);
 }
 
-/* Of one frame: processor time. */
+/* Returns the processor time of one frame. */
 static int64_t frame(struct day *d)
 {
 	AUTO_BUF struct buf bytes = BUF_INIT;
@@ -146,7 +146,7 @@ static void one_event(struct day *d, unsigned n)
 		model_add_row(m, ROW_TOUCH, step, 11, 0, n % 5 ? "write" : "unlink", path, NULL);
 }
 
-/* Returns the longest that the console took for a batch. */
+/* Returns the longest time that the console took for a batch. */
 static int64_t live_through(struct day *d)
 {
 	int64_t longest = 0;
@@ -246,7 +246,8 @@ static void type(struct day *d, const char *words)
 	}
 }
 
-/* Of one view: opened and painted, or moved in, with news, and painted: the longer of the two. */
+/* Returns the time of one view: opened and painted, or moved in with new rows and painted, the
+ * longer of the two. */
 static int64_t view_takes(struct day *d, const char *before, const char *open, const char *move)
 {
 	int64_t least = INT64_MAX;

@@ -2,10 +2,10 @@
 # everyday - the rows about programs that write many files: tar, cp, rsync, rm, npm, sqlite3, git; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 #
-# A row is told twice: by the clock, and in processor time of all that ran, the keeper and cordon among it.
-# The limits are on the clock. "Trap only" is what the same row costs where nothing is kept or checked.
+# Each row has two numbers: by the clock, and in processor time of all processes, with the keeper and cordon. The
+# limits are for the clock. "Trap only" is the cost of the same row without captures and checks.
 
-# twice_told SIDE COMMAND - milliseconds by the clock and of processors, or "- -" when it failed
+# twice_told SIDE COMMAND - milliseconds by the clock and of processors, or "- -" if it failed
 twice_told() {
 	local run=() took
 	case $1 in
@@ -16,7 +16,7 @@ twice_told() {
 	echo "$took"
 }
 
-# twice SIDE - as apart; its processor time, less that of a run of nothing, goes to $base/cpu.SIDE
+# twice SIDE - like apart; its processor time, less that of an empty run, goes to $base/cpu.SIDE
 twice() {
 	local none none_cpu took cpu
 	read -r none none_cpu < <(twice_told "$1" :)
@@ -40,7 +40,7 @@ everyday() {
 
 npm_quiet=(--offline --ignore-scripts --no-audit --no-fund --no-update-notifier --logs-max=0 --cache=../cache)
 
-# 30 packages of 26 files, a project that needs them, and npm's cache with them in it: no host is asked.
+# 30 packages of 26 files, a project that needs them, and npm's cache with them: no host is contacted.
 make_npm() { # DIR
 	local i
 	mkdir -p "$1/packages" "$1/app"

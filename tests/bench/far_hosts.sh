@@ -1,5 +1,5 @@
 #!/bin/bash
-# far_hosts - how long a connection to a host takes that is 60 ms away each way: prints "far NATIVE CORDON", milliseconds.
+# far_hosts - the time of a connection to a host that is 60 ms away each way: prints "far NATIVE CORDON", milliseconds.
 # SPDX-License-Identifier: MIT
 #
 # usage: far_hosts.sh    run by net.sh with `cordon` and `base` set; the medians of 9 connections

@@ -1,13 +1,11 @@
-/* floor - the least that trap and perform can cost here: no policy, no journal, no checks. */
+/* floor - the least possible cost of trap and perform: no policy, no journal, no checks. */
 /* SPDX-License-Identifier: MIT */
-/*
- * usage: floor COMMAND ARG...
+/* usage: floor COMMAND ARG...
  *
- * Runs COMMAND with cordon's own filter and the laziest keeper there could be: an open that can
- * write is opened by path and handed over, every other trapped call is let go on at once. What a
- * workload costs here above native is the kernel's: two switches and a wake-up for each trapped
- * call. No keeper can be faster; make bench shows it beside cordon.
- */
+ * Runs COMMAND with cordon's own filter and the simplest keeper: it opens a file for writing by
+ * path and hands the descriptor over; every other trapped call continues at once. The cost above
+ * native is the kernel's: two switches and a wake-up for each trapped call. No keeper can be
+ * faster; make bench shows it beside cordon. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -50,7 +48,7 @@ static int caller_dir(int tid, int dirfd)
 	return cwd = open(path, O_PATH | O_CLOEXEC);
 }
 
-/* False: the call was no open, or could not be performed. */
+/* Returns false if the call was not an open, or could not be performed. */
 static bool perform_open(int listener, const struct seccomp_notif *in)
 {
 	const __u64 *args = in->data.args;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# gate - the rows about reading in dynamic mode: behind the gate, granted beneath it, and asked for;
-# sourced by bench.sh. Not in tmpfs: what is below /dev/shm is the sandbox's own, and gated by nothing.
+# gate - the rows about reading in dynamic mode: through the gate, granted below it, and asked about; sourced by
+# bench.sh. Not in tmpfs: the sandbox has its own tree below /dev/shm, without a gate.
 # SPDX-License-Identifier: MIT
 
 gate_start() { # MODE COMMAND...
@@ -15,11 +15,11 @@ gate_prepare() {
 	head -n 8 "$gate/granted/project/f1.c" >"$gate/granted/project/small.c"
 	git -C "$gate/granted/tree" status >"$base/out" # its index knows the copies now
 	echo x >"$gate/ruled/f"
-	# A pattern that names no whole tree is not shown natively: the gate serves it.
+	# A pattern that covers no whole tree is not shown natively: the gate serves its files.
 	printf '[rule "bench"]\n\tallow = read %s/granted/**\n\tallow = read %s/ruled/f*\n' "$gate" "$gate" >"$gate/rules"
 }
 
-# What is granted is read natively: dynamic mode against static, in a session of each.
+# Granted files are read natively: dynamic mode against static mode, each in a session.
 gate_reads() {
 	local mode in=$gate/granted
 	for mode in static dynamic; do open_session $mode gate_start $mode; done
@@ -30,7 +30,7 @@ gate_reads() {
 }
 gate_nothing() { ms gate_run "$1" :; }
 
-# From the answer, sent by a client that is connected, to the return of the open: median ms of N.
+# From the answer of a connected client to the return of the open: median ms of N.
 gate_answer() {
 	cat >"$gate/dynamic/opens.py" <<'P'
 import sys, time

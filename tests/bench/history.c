@@ -42,7 +42,7 @@ static int change(struct step *s, const struct at *at, int turn)
 	return r;
 }
 
-/* The first step makes the files and the last writes to them; the others change their modes. */
+/* The first step creates the files, the last one writes to them, the others change their modes. */
 static int make_step(struct journal *j, int turn, bool last, struct err *err)
 {
 	struct place p = {.at.dirfd = -1};

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# journal - the rows about undo: what capture, rollback, redo and reading cost; sourced by bench.sh.
+# journal - the rows about undo: the cost of capture, rollback, redo and reading; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 
 # ---- capture, against the same cordon that keeps nothing
@@ -52,7 +52,7 @@ rows_remove() {
 
 # ---- 1 GiB overwritten: at copy speed at worst, and where the file system shares blocks in no time
 
-# overwritten DIR - its file is overwritten inside; milliseconds of the rollback, after which it is as before
+# overwritten DIR - its file is overwritten inside; prints the milliseconds of the rollback, which restores it
 overwritten() {
 	local mib=$(($(stat -c %s "$base/$1/big") >> 20))
 	in_dir "$1" "$cordon" run --headless "${limits[@]}" -- dd if=/dev/zero of=big bs=1M count=$mib conv=notrunc \
@@ -76,8 +76,8 @@ rows_big() {
 	local fs size
 	if wanted "rollback of 1 GiB against cp" || wanted "rollback of 1 GiB, two names"; then
 		mkdir "$base/big" && dd if=/dev/urandom of="$base/big/big" bs=1M count=1024 status=none
-		# Nine tenths of the speed of cp. Where there is a second name the inode has to stay, and what it
-		# holds now is kept for redo: two copies.
+		# Nine tenths of the speed of cp. If the inode has a second name it must stay, and its present content
+		# is captured for redo: two copies.
 		by_turns copying cp undo
 		show "rollback of 1 GiB against cp" 1.11 ratio cp undo
 		ln "$base/big/big" "$base/big/second"

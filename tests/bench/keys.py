@@ -23,7 +23,7 @@ class Terminal:
         if not select.select([self.fd], [], [], seconds)[0]:
             return False
         data = os.read(self.fd, 65536)
-        # What a terminal is asked at the start it answers.
+        # Answers the queries that a terminal gets at the start.
         if b"\033]11;?" in data:
             os.write(self.fd, b"\033]11;rgb:0000/0000/0000\033\\")
         self.seen = (self.seen + data)[-200000:]
@@ -60,7 +60,7 @@ def echo(command):
     t = Terminal(command)
     t.until(b"ready")
     t.quiet()
-    # (a letter that no sequence has, so that it is the echo; each is erased again)
+    # A letter that occurs in no sequence, so it is the echo; each is erased again.
     took = []
     for _ in range(150):
         took.append(t.ask(b"Q", b"Q"))

@@ -2,8 +2,8 @@
 # large - the rows about a folder of 300 000 files: start-up, readers, the keeper's memory; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 #
-# Empty files, in 30 000 directories or in two. Each side that reads has a copy of its own, as the kernel
-# slows the readers of a directory that a keeper watches.
+# Empty files, in 30 000 directories or in two. Each side that reads has its own copy, as the kernel slows readers of a
+# directory that a keeper watches.
 
 make_deep() { # DIR - 30 000 directories of 10 files, as a git repository
 	mkdir -p "$1" && (
@@ -23,7 +23,7 @@ large_deep() { (in_dir large/deep "$cordon" run --headless -- sh -c "$1"); }
 large_bulky() { (in_dir large/bulky "$cordon" run --headless -- sh -c "$1"); }
 
 ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; } # PID
-# is_listed PID - the keeper has all directories: it has taken no processor time for a second
+# is_listed PID - the keeper has listed all directories: it has used no processor time for a second
 is_listed() {
 	local before
 	before=$(ticks "$1")

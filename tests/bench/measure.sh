@@ -2,14 +2,12 @@
 # measure - turns of two sides, the ratio of each pair, and rows with their targets; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 #
-# A machine, and the host of a virtual one, may be half as fast a minute later. So two sides take short
-# turns, now one first, now the other, and a time is compared with its neighbour's only. What a row
-# says is the median of these ratios, and how far the true one may be from it: half of the interval
-# between the two ratios, in order, that have it between them in 95 of 100 rows, whatever the noise is
-# like; below six pairs, from the least to the greatest. A row takes ROUNDS turns at least, then goes
+# A machine, or the host of a virtual one, may be half as fast a minute later. So two sides take short turns, in
+# alternating order, and a time is only compared with its neighbour's. A row shows the median of these ratios and its
+# uncertainty: half of the interval between the two ratios, in order, that enclose the true ratio in 95 of 100 rows,
+# with any kind of noise; below six pairs, from the least to the greatest. A row takes at least ROUNDS turns, then goes
 # on until it knows that to 1 %, or has taken 5 seconds for every two of ROUNDS.
-#
-# A side is a function that runs a shell command in a directory of its own, $base/SIDE.
+# A side is a function that runs a shell command in its own directory, $base/SIDE.
 
 failed=0
 
@@ -20,9 +18,9 @@ bubbled=(bwrap --unshare-all --die-with-parent --ro-bind / / --dev /dev --proc /
 native() { (in_dir native sh -c "$1"); }
 inside() { (in_dir inside "$cordon" run --headless -- sh -c "$1"); }
 bubble() { (in_dir bubble "${bubbled[@]}" sh -c "$1"); }
-# trapping alone: the same filter, answered by the laziest keeper there can be (floor.c)
+# trapping alone: the same filter with the simplest keeper (floor.c)
 floor() { (in_dir floor "$tools/floor" sh -c "$1"); }
-# cordon as it would be if it kept nothing: trapping, policy and audit are the same
+# cordon without captures: trapping, policy and audit are the same
 without() { (in_dir without "$cordon" run --headless --set journal.undo=false -- sh -c "$1"); }
 
 ms() { # COMMAND... ; wall milliseconds with two decimals, or "-" when it failed
@@ -44,14 +42,14 @@ print_row() { # NAME A B C FOUND TARGET VERDICT
 	printf '%-40s %9s %9s %9s %13s %6s  %s\n' "$@"
 	[[ ${7} != FAIL* ]] || failed=1
 }
-# number NAME VALUE LIMIT - one figure that has a limit of its own
+# number NAME VALUE LIMIT - one figure with its own limit
 number() {
 	print_row "$1" "" "$2" "" "" "$3" \
 		"$(awk -v v="$2" -v l="$3" 'BEGIN { print (v == "-" || v + 0 > l + 0) ? "FAIL" : "ok" }')"
 }
 
-# compared ratio|difference SIDE BASE - of SIDE's and BASE's times: the median of the pairs, the least and the
-# greatest that it may be, how many pairs; nothing where none has both
+# compared ratio|difference SIDE BASE - of SIDE's and BASE's times: the median of the pairs, the least and greatest
+# value that it may have, and the number of pairs; prints nothing if no pair has both
 compared() {
 	paste "$base/t.$2" "$base/t.$3" |
 		awk -v how="$1" '$1 ~ /^[0-9.]+$/ && $2 ~ /^[0-9.]+$/ { print how == "ratio" ? $1 / $2 : $1 - $2 }' |
@@ -59,7 +57,7 @@ compared() {
 		{ v[NR] = $1 }
 		END {
 			if (!NR) exit
-			# as many at each end as may lie there by chance, one time in 40
+			# as many at each end as may be there by chance, one time in 40
 			p = exp(-NR * log(2))
 			for (sum = p; sum <= 0.025; sum += p) {
 				p *= (NR - k) / (k + 1)
@@ -70,8 +68,8 @@ compared() {
 		}'
 }
 
-# by_turns TURN BASE SIDE [OTHER] - calls TURN with each side, which prints a time or "-", until the ratio of SIDE
-# to BASE is known; the times are in $base/t.*
+# by_turns TURN BASE SIDE [OTHER] - calls TURN with each side, which prints a time or "-", until the ratio of SIDE to
+# BASE is known; the times are in $base/t.*
 by_turns() {
 	local turn=$1 n=0 side reversed="" order known="" next=6 until=$((SECONDS + 5 * ROUNDS / 2))
 	shift
@@ -86,9 +84,9 @@ by_turns() {
 	done
 }
 
-# show NAME LIMIT ratio|difference BASE SIDE [OTHER] - a row of what by_turns has left; the limit is on
-# SIDE against BASE. Where it lies within what the ratio may be, or fewer than three pairs say nothing
-# of that, the row is near it, and fails nothing. A limit of "-" is none.
+# show NAME LIMIT ratio|difference BASE SIDE [OTHER] - prints a row of the times from by_turns; the limit is for SIDE
+# against BASE. If the limit is within the uncertainty, or there are fewer than three pairs, the row is marked as near
+# the limit and does not fail. "-" is no limit.
 show() {
 	local name=$1 limit=$2 how=$3 found
 	found=$(compared "$how" "$5" "$4" | awk -v l="$limit" -v how="$how" '{
@@ -101,10 +99,10 @@ show() {
 	[ -n "$found" ] || failed=1
 }
 
-# start SIDE - a turn: a run of nothing
+# start SIDE - a turn: an empty run
 start() { ms "$1" :; }
 
-# apart SIDE - a turn: a run of its own of $cmd, after $prepare, less than what a run of nothing takes now
+# apart SIDE - a turn: a separate run of $cmd after $prepare, less the time of an empty run at that moment
 apart() {
 	local none took
 	none=$(ms "$1" :)
@@ -126,9 +124,9 @@ versus() {
 	show "$name" "$limit" ratio "$@"
 }
 
-# A session takes command after command, and says of each what processor time it took (turns.c): what
-# only reads works alone, so its turns may be short. open_session NAME COMMAND... - COMMAND runs what is
-# said behind it, in a directory where turns lies.
+# A session runs command after command, and prints the processor time of each (turns.c). Commands that only read need
+# no other process, so their turns may be short. open_session NAME COMMAND... - COMMAND runs the program that follows
+# it, in a directory that has turns.
 open_session() {
 	local name=$1 to from
 	shift
@@ -137,7 +135,7 @@ open_session() {
 	exec {to}>"$base/to.$name" {from}<"$base/from.$name"
 	sessions[$name]="$to $from $!"
 }
-# All hear that it is over before any is waited for: a later one has the earlier ones' pipes as well.
+# Ends all sessions before it waits for any: a later one also holds the pipes of earlier ones.
 close_sessions() {
 	local name to from pid
 	for name in "${!sessions[@]}"; do
@@ -161,7 +159,7 @@ within() {
 	echo "$took"
 }
 
-# reading NAME LIMIT COMMAND BASE SESSION [OTHER] - the same within sessions; once before, for what is cached
+# reading NAME LIMIT COMMAND BASE SESSION [OTHER] - the same within sessions; runs once before, to fill caches
 reading() {
 	local name=$1 limit=$2 cmd=$3 side
 	shift 3

@@ -3,7 +3,7 @@
 # (net_hosts.sh); sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 
-# net_number NAME KEY LIMIT - what cordon takes; net_least: at least so much; net_more: over native
+# net_number NAME KEY LIMIT - cordon's value; net_least: at least the limit; net_more: against native
 net_of() { awk -v k="$1" -v c="$2" '$1 == k { printf "%.1f\n", $c }' "$base/net.found"; }
 net_row() { # NAME NATIVE CORDON FOUND TARGET OK
 	print_row "$1" "$2" "$3" "" "$4" "$5" "$(awk "BEGIN { print ($6) ? \"ok\" : \"FAIL\" }")"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# net_hosts - what a connection costs, against a host behind a veth: prints "NAME NATIVE CORDON" lines.
+# net_hosts - the cost of a connection, with a host behind a veth: prints "NAME NATIVE CORDON" lines.
 # SPDX-License-Identifier: MIT
 #
 # usage: net_hosts.sh    run by net.sh with `cordon` and `base` set; medians in microseconds, MB/s, seconds a GB

@@ -2,14 +2,14 @@
 # one_call - the rows about single calls: microseconds of each kind (calls.c); sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 
-# calling SIDE - a turn: every kind, of which each has its times in $base/call.KIND.SIDE
+# calling SIDE - a turn: all kinds; the times of each are in $base/call.KIND.SIDE
 calling() {
 	local kind us
 	"$1" './calls 300 3' >"$base/out" 2>"$base/err" || note_failure "single calls" "$1"
 	while read -r kind us; do echo "$us" >>"$base/call.$kind.$1"; done < <(grep -E '^[a-z-]+ [0-9.]+$' "$base/out")
 	awk '$1 == "create" { print $2 }' "$base/out"
 }
-# row_call KIND LIMIT WORDS - the limit is on microseconds in cordon; -: it has none
+# row_call KIND LIMIT WORDS - the limit is for microseconds in cordon; -: none
 row_call() {
 	local us
 	us=$(median <"$base/call.$1.inside")

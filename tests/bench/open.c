@@ -1,4 +1,4 @@
-/* open - what the console does to open a step: open FOLDER STATE STEP; milliseconds on one line. */
+/* open - the console's work to open a step: open FOLDER STATE STEP; milliseconds on one line. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "tui/console/views/review.h"
 
-/* The worker's job runs at once: what is measured is the work, not the hand-over. */
+/* Runs the worker's job at once, so that the hand-over is not measured. */
 static void submit(void *data, void (*work)(void *job), void (*done)(void *job), void *job)
 {
 	(void)data;

@@ -1,4 +1,5 @@
-/* pane - how fast the agent's pane takes what a command prints: pane [-r ROWS] [-c COLS] CMD... */
+/* pane - measures how fast the agent's pane takes a command's output: pane [-r ROWS] [-c COLS]
+ * CMD... */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>

@@ -39,7 +39,7 @@ pane_turn() {
 		cat "$base/rss" >>"$base/t.rss"
 	fi
 }
-# lines of several colours and scripts, and a status that is painted again and again
+# lines in several colours and scripts, and a status that is painted again and again
 mixed_text() {
 	awk 'BEGIN { for (i = 0; i < 1100000; i++) {
 		printf "\033[32m%8d\033[m \033[1mmodule-%d.c\033[m in %d ms \xe2\x9c\x93 \xe6\xbc\xa2 ", i, i * 7 % 977, i % 613

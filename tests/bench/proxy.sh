@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# proxy - the rows about the proxy of the landlock backend, against tinyproxy, with the same client, server and
-# file; sourced by bench.sh. All of it at addresses of the loopback device.
+# proxy - the rows about the proxy of the landlock backend, against tinyproxy, with the same client, server and file;
+# sourced by bench.sh. All are at addresses of the loopback device.
 # SPDX-License-Identifier: MIT
 
 # proxied SIDE URL... - milliseconds of curl through it, or "-"
@@ -15,7 +15,7 @@ proxied() {
 			sh -c 'exec curl -sf -o /dev/null --noproxy "" -x "$HTTP_PROXY" "$@"' sh "$@"
 	fi
 }
-# Less what a run of nothing takes, which is not the proxy's.
+# Without the time of an empty run, which is not the proxy's.
 proxy_file() {
 	local none=0
 	[ "$1" = tiny ] || none=$(ms in_dir native "$cordon" run --headless --backend landlock -- true)

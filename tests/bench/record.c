@@ -1,4 +1,4 @@
-/* record - what recording costs, and how long a seek in three hours takes: record DIR */
+/* record - the cost of recording, and the time of a seek in three hours: record DIR */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define HOURS_US  ((int64_t)3 * 3600 * 1000000)
 #define SEEKS	  200
 
-/* What an agent prints: lines of text, and a status that is painted again and again. */
+/* Returns output like an agent's: lines of text, and a status that is painted again and again. */
 static size_t some_output(char *out, size_t size, unsigned n)
 {
 	size_t len = 0;
@@ -67,7 +67,7 @@ static void feed(struct term *t, struct recorder *rec)
 	}
 }
 
-/* Milliseconds of processor time for a megabyte: at 1 MB a second ten are 1 % of a core. */
+/* Returns milliseconds of processor time for a megabyte: at 1 MB a second ten are 1 % of a core. */
 static double cost(int dirfd, bool with)
 {
 	struct term *t = term_new(50, 120, NULL, NULL);
@@ -158,7 +158,8 @@ static void put_second(struct buf *queue, struct term *t, int64_t t_us, unsigned
 		put_step(queue, t_us, n / 5);
 }
 
-/* Three hours: 10 repaints and 4 rows a second, a step every five, a key every 256 KiB. */
+/* Writes three hours: 10 repaints and 4 rows a second, a step every five seconds, a key every 256
+ * KiB. */
 static void make_long(int fd)
 {
 	struct term *t = term_new(50, 120, NULL, NULL);
@@ -234,7 +235,7 @@ static void seeks(int dirfd)
 	for (int i = 0; i < SEEKS; i++) {
 		int64_t to = (int64_t)(rand_r(&seed) / (double)RAND_MAX * (double)HOURS_US);
 
-		began = (int64_t)(cpu_s() * 1e6); /* what else runs does not count */
+		began = (int64_t)(cpu_s() * 1e6); /* other processes do not count */
 		replay_seek(r, to, clock_mono_us());
 		took[i] = (int64_t)(cpu_s() * 1e6) - began;
 	}

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# record - the rows about recordings: what writing one costs, and a seek in one of three hours; in
-# processor time; sourced by bench.sh.
+# record - the rows about recordings: the cost of writing one, and of a seek in three hours; in processor time; sourced
+# by bench.sh.
 # SPDX-License-Identifier: MIT
 
 rows_record() {

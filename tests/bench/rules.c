@@ -1,12 +1,10 @@
-/* rules - what ten thousand rules add to a start: read, checked and found again, in milliseconds.
- */
+/* rules - the time that ten thousand rules add to a start: read, checked, searched; in
+ * milliseconds. */
 /* SPDX-License-Identifier: MIT */
-/*
- * usage: rules [ROUNDS]
+/* usage: rules [ROUNDS]
  *
- * Each round is a process of its own, as a start is: memory that is new costs as much as what is
- * done with it. Processor time above that of a start without rules; the least of all rounds.
- */
+ * Each round is a process of its own, like a start, because new memory costs as much as the work in
+ * it. Prints the processor time above that of a start without rules, the least of all rounds. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +38,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Twenty rules a section, as tools write them. */
+/* Writes twenty rules a section, as tools do. */
 static void write_rules(const char *file, const char *sort)
 {
 	FILE *f = fopen(file, "w");
@@ -113,7 +111,8 @@ static double least(int rounds, const char *home, const char *folder, const char
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 20;
-	/* In small letters, as homes are: rules that forbid look through other spellings too. */
+	/* In small letters like home directories, because restrictions also match other
+	 * spellings. */
 	AUTO_FREE char *made = xasprintf("/tmp/rules-%d", (int)getpid());
 	AUTO_FREE char *home = mkdir(made, 0700) == 0 ? realpath(made, NULL) : NULL;
 	AUTO_FREE char *folder = home ? path_join(home, "work") : NULL;

@@ -1,4 +1,4 @@
-/* tree - make a source tree of the size and texture of a C project such as git: tree DIR. */
+/* tree - makes a source tree of the size and texture of a C project such as git: tree DIR. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +8,9 @@
 
 #include "core/base/buf.h"
 
-/*
- * The same bytes at every run. Words come from a vocabulary with the frequencies of a language
- * (few are common), so that the text compresses about as well as sources do and not a hundredfold.
- */
+/* Each run makes the same bytes. Words come from a vocabulary with the frequencies of a language
+ * (few are common), so that the text compresses about as well as sources do, and not a
+ * hundredfold. */
 #define WORDS 5000
 #define DIRS  210
 
@@ -58,7 +57,7 @@ static void make_words(void)
 	}
 }
 
-/* The common ones stand in front; and what was said a moment ago is likely to be said again. */
+/* Common words come first, and recent words are likely to be repeated. */
 static const char *word(void)
 {
 	static const char *recent[16];

@@ -1,4 +1,4 @@
-/* turns - runs each line that it reads with sh, and says what processor time that took, in ms. */
+/* turns - runs each line of its input with sh, and prints its processor time in ms. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static double ms(struct timeval t)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_usec / 1e3;
 }
 
-/* Of a command and all that it waited for; below 0 where it failed. */
+/* Returns the time of a command and of all processes that it waited for; below 0 if it failed. */
 static double run(const char *command)
 {
 	pid_t pid = fork();
@@ -29,7 +29,7 @@ static double run(const char *command)
 		_exit(127);
 	}
 	if (pid < 0 || wait4(pid, &status, 0, &used) < 0 || !WIFEXITED(status) ||
-	    WEXITSTATUS(status) > 1) /* grep finds nothing */
+	    WEXITSTATUS(status) > 1) /* grep found nothing */
 		return -1;
 	return ms(used.ru_utime) + ms(used.ru_stime);
 }

@@ -1,13 +1,10 @@
-/* used - runs a command and says how long it took and what processor time all its processes used,
- * in ms. */
+/* used - runs a command; prints its duration and the processor time of all its processes, in ms. */
 /* SPDX-License-Identifier: MIT */
-/*
- * usage: used COMMAND ARG...
+/* usage: used COMMAND ARG...
  *
- * What the command prints is thrown away. The time by the clock ends with the command; processor
- * time is that of every process below it that was waited for, also of one that outlives it: of
- * cordon's keeper, which has waited for all that ran inside. Exit status: the command's.
- */
+ * Drops the command's output. The duration ends with the command. The processor time is that of
+ * every process below it that was waited for, also of one that outlives it: cordon's keeper, which
+ * has waited for all processes inside. Exit status: the command's. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +47,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(2, "usage: used COMMAND ARG...");
-	/* Whose parent has ended becomes our child. */
+	/* Orphans become our children. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		err(125, "subreaper");
 	began = now_ms();

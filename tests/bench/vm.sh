@@ -5,7 +5,7 @@
 # timeout: 1500
 #
 # The same kernel, guest, first program and QEMU arguments (taken from our run); both serve the host's tree and the
-# folder. Ours journals each change. The two take turns, and a ratio is the median of the pairs.
+# folder. Ours also journals each change. The two alternate, and a ratio is the median of the pairs.
 . "$(dirname "$0")/../support/lib.sh"
 need git make cc python3
 . "$(dirname "$0")/../support/vm.sh"

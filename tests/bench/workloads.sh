@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# workloads - what the rows of the bench work on; sourced by bench.sh.
+# workloads - the files and commands of the bench's rows; sourced by bench.sh.
 # SPDX-License-Identifier: MIT
 
 # A project of 16 C files that take some work to compile.
@@ -17,8 +17,8 @@ make_project() { # DIR
 	}'
 }
 
-# The tree of tests/bench/tree.c, as a git repository and as an archive, its C files again side by
-# side, and the project. describe_tree says what it is.
+# The tree of tests/bench/tree.c, as a git repository and as an archive, its C files once more side by side, and the
+# project. describe_tree prints its size.
 make_native() { # DIR
 	"$tools/tree" "$1/tree" && make_project "$1/project" && mkdir "$1/csrc" &&
 		find "$1/tree" -name '*.c' -exec cp -t "$1/csrc" {} + && (
@@ -26,7 +26,7 @@ make_native() { # DIR
 			git -C tree commit -qm all
 	)
 }
-# Of the archive a part, 1156 files, as a repository that has nothing yet; git add takes its time.
+# A part of the archive, 1156 files, as a new repository; git add takes some time.
 # shellcheck disable=SC2034 # for rows
 some_fresh="rm -rf fresh; tar -xf tree.tar --one-top-level=fresh --wildcards 'tree/dir[0-3]/*'; git -C fresh init -q ."
 describe_tree() { # DIR
@@ -37,7 +37,7 @@ describe_tree() { # DIR
 		'BEGIN { printf "tree: %d files, %.0f MB of text that compresses %.1f:1, %d of them C files of %.0f KB\n", f, s / 1e6, s / p, n, c / n / 1000 }'
 }
 
-# Many small files in 100 directories, for what is counted in paths.
+# Many small files in 100 directories, for rows that count paths.
 make_many() { # DIR FILES
 	mkdir -p "$1" && awk -v dir="$1" -v n="$2" 'BEGIN {
 		for (i = 0; i < 100; i++) { system("mkdir " dir "/d" i) }

@@ -50,7 +50,7 @@ for who in cordon-keeper cordon-init cordon; do
 	else
 		kill -KILL "$(child "$who")"
 	fi
-	# A console whose sandbox has gone stays to tell so: it is left by its key.
+	# A console whose sandbox has ended stays open to report that, until its key is pressed.
 	[ $who = cordon ] || { wait_for 15 eval '! child cordon-init >/dev/null' && tmux_ kill-server; }
 	nothing_is_left "SIGKILL of $who"
 done
@@ -71,7 +71,7 @@ sees 'cat=0' "SIGKILL of the mounter: the gate goes on"
 tmux_ kill-server
 ok "SIGKILL of the mounter: no process is left" wait_for 15 none_marked "$mark"
 
-# A thousand at once: what waits is let go, whoever ends.
+# A thousand at once: whichever process ends, the waiting ones continue.
 mkdir "$HOME/many" && for i in $(seq 1024); do echo "the secret $i" >"$HOME/many/f$i"; done
 cat >"$HOME/work/many.py" <<'P'
 import os, sys, threading
@@ -127,7 +127,7 @@ for round in $(seq "$rounds"); do
 	(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic -- bash -c \
 		": $mark; for i in \$(seq 300); do cat ~/secret ~/tree/f; ls ~; done") >/dev/null 2>&1 &
 	pid=$!
-	# A random moment is what is meant here.
+	# Random on purpose.
 	sleep "0.$(printf '%03d' $((RANDOM % 120)))"
 	names=(cordon-keeper cordon-gate cordon-mounter cordon-init)
 	who=${names[RANDOM % 4]}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cc - stands for the C compiler of a Mac: compiles by zig's clang, links by zig's linker.
+# cc - plays the C compiler of a Mac: compiles with zig's clang, links with zig's linker.
 # SPDX-License-Identifier: MIT
 #
 # usage: cc.sh arm64|x86_64 ARGUMENT...     Headers and libraries are stubs: build/darwin has Debian's (libraries.sh),

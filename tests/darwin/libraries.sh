@@ -1,5 +1,5 @@
 #!/bin/bash
-# libraries - headers of this system's libraries alone, and stubs for a linker of what they export.
+# libraries - collects the headers of this system's libraries alone, and makes linker stubs of their symbols.
 # SPDX-License-Identifier: MIT
 #
 # usage: libraries.sh DIR     DIR/include: links to the libraries' headers, and to no other of /usr/include.
@@ -24,7 +24,7 @@ stub() {
 
 for name in $libraries; do
 	file=$(${CC:-gcc} -print-file-name="lib$name.so")
-	# Some are scripts of the linker's that name the library.
+	# Some are linker scripts that name the library.
 	[ "$(head -c 4 "$file")" = $'\x7fELF' ] || file=$(${CC:-gcc} -print-file-name="$(grep -oE "lib$name\.so\.[0-9.]+" "$file" | head -n 1)")
 	nm -D --defined-only "$file" | awk '$2 ~ /[TBDRVWiGS]/ { sub(/@.*/, "", $3); print $3 }' |
 		grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | stub "$name" >"$dir/lib/lib$name.tbd"

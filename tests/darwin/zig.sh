@@ -2,8 +2,8 @@
 # zig - fetch the zig toolchain, for tests, into a folder: clang and a linker for macOS, and its headers.
 # SPDX-License-Identifier: MIT
 #
-# usage: zig.sh DIR     Nothing of it runs on installing. Only what compiling C for macOS, and for Linux on another
-#                       processor (the first program of a guest), takes is kept.
+# usage: zig.sh DIR     Installing it runs none of its programs. Only the parts are kept that compile C for macOS, and
+# for Linux on another processor (the first program of a guest).
 set -eu
 dir=$1
 case $(uname -sm) in

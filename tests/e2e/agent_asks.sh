@@ -1,11 +1,11 @@
 #!/bin/bash
-# agent_asks - an agent's own question counts as "asks": its hook tells of it, else its bell.
+# agent_asks - an agent's own question counts as "asks": its hook reports it, or else its bell.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
 dir=$(new_folder work)
 mkdir "$TEST_TMP/bin"
-# An agent that does what a file of the folder says, for what is typed counts as an answer.
+# An agent that runs commands from a file in the folder, because typed input would count as an answer.
 cat >"$TEST_TMP/bin/fake" <<'A'
 #!/usr/bin/env python3
 import json, subprocess, time

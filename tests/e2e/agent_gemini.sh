@@ -1,5 +1,5 @@
 #!/bin/bash
-# agent_gemini - Gemini CLI as it is today, in cordon, against a stand-in for its model.
+# agent_gemini - Gemini CLI in its present version, in cordon, with a stand-in for its model.
 # SPDX-License-Identifier: MIT
 # root only: a copy of the tree for others has no agents
 # shellcheck disable=SC2034 # for real_agent.sh

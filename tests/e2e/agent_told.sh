@@ -1,5 +1,5 @@
 #!/bin/bash
-# agent_told - an agent hears once of what its human undid, denied or stopped: by its hook, else by a key.
+# agent_told - an agent is told once what the user undid, denied or stopped: by its hook, or else by a key.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3 git
@@ -44,7 +44,7 @@ order() {
 	gives "$@"
 	wait_for 20 has_done || note "still at work: $*"
 }
-# What the terminal shows of it, though it wraps.
+# The text on the terminal, without line wraps.
 did() { screen | tr -d '\n' | grep -o "did $n \[.*" | sed 's/\].*/]/'; }
 has_done() { did | grep -q ']'; }
 begins() { # NAME
@@ -55,7 +55,7 @@ begins() { # NAME
 	sees ready "$1 begins"
 	keys C-] z
 }
-# What it says of the undo before may still stand in the bar: the file tells.
+# The bar may still show the undo before, so the file is checked.
 undone() { keys U && wait_for 1 grep -qx mine "$dir/kept.txt"; }
 undoes() {
 	keys C-] u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# agents - what real agents do when they start, in a home where they never ran: small programs do it here.
+# agents - the calls of real agents at their first start in a home, made by small programs.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3
@@ -7,8 +7,8 @@ mkdir -p "$HOME/src/project" "$TEST_TMP/bin"
 dir=$HOME/src/project
 echo 'be kind' >"$HOME/src/AGENTS.md"
 
-# agent NAME - the script on stdin is the agent of that name, run headless; what it says is in $out, what
-# was refused in $denied, one path a line.
+# agent NAME - the script on stdin is the agent of that name, run headless; its output is in $out, refused paths are in
+# $denied, one a line.
 agent() {
 	local before
 	before=$(cordon_in "$dir" audit --json 2>/dev/null | grep -c '"event":"deny"')
@@ -69,7 +69,7 @@ A
 is "$out" $'a\nb\nrefused' "the same by relative names, from directories behind the gate"
 ok "claude: nothing stands in for what was refused" test ! -e "$HOME/.claude.json" -a ! -e "$HOME/.claude/settings.json"
 
-# Led to the folder's cache, its settings are private to the folder, and nothing is asked.
+# With its settings in the folder's cache they are private to the folder, and no question is asked.
 mkdir -p "$HOME/.config/cordon"
 printf '[sandbox]\n\tset-env = CLAUDE_CONFIG_DIR=$CORDON_CACHE/claude\n' >"$HOME/.config/cordon/config"
 agent claude <<'A'

@@ -145,7 +145,7 @@ sees 'alive-43' "the console goes on"
 after=$(memory)
 ok "and has not grown: $before to $after KiB" test "$after" -lt $((before + 16384))
 
-# Clients that hear nothing of what happens, while very much does.
+# Clients that do not read, while many events occur.
 python3 -c 'import socket, sys, time
 held = [socket.socket(socket.AF_UNIX) for i in range(10)]
 for s in held: s.connect(sys.argv[1])
@@ -203,7 +203,7 @@ ok "and has gone on" wait_for 10 test -s "$other/.git/hooks/second"
 out=$("$CORDON" approve 424242 2>&1)
 like "$out" 'nobody waits for it.*it is stopped' "what is not found may be the stopped one's"
 unlike "$("$CORDON" approve "${id%-*}-424242" 2>&1)" 'it is stopped' "but an ID with its session is asked of that alone"
-# Each terminal that asked it has left a connection behind.
+# Each terminal that sent a request has left a connection.
 python3 -c 'import socket, sys
 held = []
 try:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# approval - the dialog by keys: choices, what they remember, what cannot answer, and a flood.
+# approval - the dialog by keys: choices and their effects, keys that cannot answer, and a flood.
 # SPDX-License-Identifier: MIT
 # drives: allow deny choose-scope choose-extent choose-time
 . "$(dirname "$0")/../support/tmux.sh"
@@ -19,7 +19,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	keys Enter
 done
 sees '\? ASK.*hooks/one' "34: the request is announced while keys are typed"
-# By one command: half a second between two of them, and keys would count.
+# By one command: after half a second without a key the next one would count.
 tmux_ set-buffer 'aaaa dddd' \; send-keys -t =t: C-] a a \; resize-window -t =t: -x 90 -y 30 \; \
 	send-keys -t =t: a a \; paste-buffer -p -t =t:
 sees 'ALLOW writing .*hooks/one onc' "34: it is shown, and neither keys nor a paste nor a size has answered it"
@@ -65,7 +65,7 @@ for i in range(1100, 50000): one(i)
 print("flood-over", len(os.listdir(".")), refused[0] > 48000, flush=True)
 time.sleep(600)
 P
-# What is printed must not lie under the dialog: the screen begins anew.
+# The output must not be under the dialog, so the screen is cleared.
 type_text 'clear; (echo x >.git/hooks/real; echo real=$?) &' && keys Enter
 sees 'ASK.*hooks/real' "35: a real request waits"
 type_text 'clear; python3 flood.py &' && keys Enter
@@ -76,7 +76,7 @@ is "$("$CORDON" pending --json | wc -l)" 1024 "35: another terminal is told of e
 keys C-] a
 sees 'ASK 1 of [12]' "35: the flood is one prompt"
 sees 'wants to write .*hooks/real' "35: the older request is the first"
-# One key, once it counts: a second one would be for the flood that takes its place.
+# One key, once it counts: a second one would answer the flood that follows.
 is_readable() { screen_has 'hooks/real' && screen_lacks 'keys count in a moment'; }
 ok "35: and can be read" wait_for 15 is_readable
 keys a

@@ -1,5 +1,5 @@
 #!/bin/bash
-# approver - a command of the human's answers what would be asked: headless, in time, or not at all.
+# approver - a command of the user answers questions: headless, in time, or not at all.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3
@@ -11,7 +11,7 @@ tool() { # NAME - a command from standard input
 	cat >"$bin/$1"
 	chmod +x "$bin/$1"
 }
-# A home's worth of writes outside nobody granted and of protected files: what headless denies.
+# Writes outside of grants and to protected files, which headless denies.
 attempt() { # COMMAND-OF-APPROVER SCRIPT
 	(cd "$dir" && "$CORDON" run --headless --set "approval.command=$1" -- bash -c "$2" 2>"$TEST_TMP/words")
 }
@@ -34,7 +34,8 @@ P
 is "$(attempt "$bin/yes" 'for i in 1 2 3; do echo x >.git/hooks/n$i; done; cat .git/hooks/n*' | tr -d '\n')" xxx \
 	"each is asked for itself"
 is "$(wc -l <"$TEST_TMP/asked")" 4 "once each"
-# What this step made has no need of a name, unless a human was shown one: rsync sets modes like that.
+# Files that this step made need no name for a change of mode, unless the user was shown one: rsync sets modes like
+# that.
 cat >"$bin/by_descriptor" <<'P'
 import os
 fd = os.open(".git/hooks/by", os.O_RDWR | os.O_CREAT, 0o600)
@@ -87,11 +88,11 @@ is "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600 & 
 ok "in its time" test $((SECONDS - began)) -lt 300
 ok "what it started is gone" wait_for 10 has_ended "$(cat "$TEST_TMP/pid")"
 
-# The agent sees nothing of it, and it is not inside.
+# The agent cannot see the command, which does not run inside.
 out=$(attempt 'cat >/dev/null; test "$CORDON" != 1' 'echo x >.git/hooks/e && echo made')
 is "$out" made "it runs outside the sandbox"
 like "$(cd "$dir" && "$CORDON" audit --json)" '"event":"decision"' "the audit log has the decisions"
-# The metrics against a count of the log's own lines.
+# The metrics are compared with the log's own lines.
 (cd "$dir" && "$CORDON" audit --metrics --json >"$TEST_TMP/metrics" && "$CORDON" audit --json >"$TEST_TMP/log")
 python3 - "$TEST_TMP/metrics" "$TEST_TMP/log" <<'P' && pass "metrics are what the log says" || fail "metrics" "$(cat "$TEST_TMP/metrics")"
 import json, sys
@@ -115,7 +116,7 @@ began=$SECONDS
 (cd "$dir" && "$CORDON" run --headless --set approval.command="$bin/yes" --set approval.notify="$bin/told" \
 	-- bash -c 'for i in $(seq 30); do echo x >.git/hooks/f$i; done' 2>&1)
 wait_for 10 test -s "$TEST_TMP/told"
-# Or once in ten seconds, where the flood took that long.
+# Or once in ten seconds, if the flood took that long.
 ok "approval.notify hears of a flood once" test "$(wc -l <"$TEST_TMP/told")" -le $((1 + (SECONDS - began) / 10))
 
 # ---- who decided, and an approver that is broken
@@ -151,7 +152,7 @@ like "$(grep '"path":"[^"]*/open/new"' <<<"$out")" "\"by\":\"rule 'mine' \\([^)]
 unlike "$(grep '"path":"[^"]*/plain"' <<<"$out" | grep -v path2)" '"by"' "what needs no rule names none"
 rm "$HOME/.config/cordon/config"
 
-# Written where the human's settings are, and in effect the next time.
+# Saved in the user's settings, and in effect at the next start.
 tool always <<'E2'
 #!/bin/sh
 echo '{"scope":"user"}'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# attach - a console is a line to its session: clients die, come back with other terminals, and see the same.
+# attach - consoles connect to a session: clients die, come back with other terminals, and see the same.
 # SPDX-License-Identifier: MIT
 # drives: detach keep-mine
 . "$(dirname "$0")/../support/tmux.sh"
@@ -29,7 +29,8 @@ sees_on() { # SESSION REGEX NAME
 $(on "$1")"; fi
 }
 client() { pgrep -P "$(tmux_ list-panes -t "=$1:" -F '#{pane_pid}')"; } # SESSION: the client's process
-# attach SESSION COLUMNS ROWS [VARIABLE...] - a client in a pane of its own, not of tmux's as cordon sees it
+# attach SESSION COLUMNS ROWS [VARIABLE...] - a client in a pane of its own, in a terminal that is not tmux's for
+# cordon
 attach() {
 	local name=$1 cols=$2 rows=$3
 	shift 3
@@ -39,7 +40,7 @@ attach() {
 		"env -u TMUX $* $CORDON attach; echo \$? >$TEST_TMP/status.$name; exec sleep 600"
 }
 running() { cordon_in "$dir" sessions --json | sed -n "s/.*\"$1\":\"*\([^\",]*\).*/\1/p"; } # FIELD
-# All but the status line, whose clock goes on; with -e the colours, too.
+# All but the status line, which has a clock; with -e the colours, too.
 same_screens() { [ "$(on "$1" "${@:3}" | sed '$d')" = "$(on "$2" "${@:3}" | sed '$d')" ]; }
 
 out=$("$CORDON" attach 2>&1 </dev/null) && fail "no session" "$out"
@@ -76,7 +77,7 @@ attach v 70 20
 sees_on v 'size ' "a third, smaller one"
 tmux_ send-keys -t =v: c
 sees_on v 'size 70x[0-9]+ key c' "the agent's terminal fits who typed last"
-# Terminals unlike xterm: curses, which painted these once, has one current screen for all.
+# Terminals unlike xterm: curses, which once painted these, has one current screen for all.
 attach w 90 26 TERM=vt100
 sees_on w 'size ' "a fourth, on an old terminal"
 attach x 80 24 TERM=vt220

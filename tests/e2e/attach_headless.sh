@@ -7,13 +7,13 @@ unset XDG_RUNTIME_DIR
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"
 mkfifo "$dir/orders"
-# The agent does what it is told by a line, and its output goes where the run's does.
+# The agent runs commands that it reads line by line, and its output goes where the run's does.
 cat >"$dir/agent" <<'P'
 exec 3<>orders
 echo up
 while read -r line <&3; do sh -c "$line"; done
 P
-# begin OPTION... - a headless run of that agent; $pid is cordon, out and err have what it prints
+# begin OPTION... - a headless run of that agent; $pid is cordon, its output is in out and err
 begin() {
 	rm -f "$TEST_TMP/status.run"
 	(cd "$dir" && "$CORDON" run --headless "$@" -- sh agent >"$TEST_TMP/out" 2>"$TEST_TMP/err" </dev/null; echo $? >"$TEST_TMP/status.run") &
@@ -298,7 +298,7 @@ order 'kill -KILL $PPID'
 over 137 "the last run"
 
 # ---- sessions that other programs drive
-# driven NAME FILE COMMAND... - one of a program that holds its input open; it has made FILE in the folder
+# driven NAME FILE COMMAND... - a run of a program that holds its input open and has made FILE in the folder
 driven() {
 	local name=$1 file=$2
 	shift 2

@@ -1,5 +1,5 @@
 #!/bin/bash
-# board - all sessions on one screen: states, answers that go to the right one, going there and back, ending.
+# board - all sessions on one screen: states, answers to the right session, opening one and returning, ending.
 # SPDX-License-Identifier: MIT
 # drives: new-session replay-session show-recordings undo-turn
 . "$(dirname "$0")/../support/tmux.sh"
@@ -16,7 +16,7 @@ out=$("$CORDON" board 2>&1 </dev/null)
 is "$?" 125 "without a terminal there is no board"
 like "$out" "cordon sessions lists them" "and it says what to do"
 
-# Two folders of the same name, whose agents ask for the same; one whose name is an attack on the screen.
+# Two folders of the same name, whose agents ask the same; one folder whose name attacks the screen.
 evil=$TEST_TMP/$'x\e[2Jz\n* 1234 idle'
 mkdir -p "$TEST_TMP/one/alpha" "$TEST_TMP/two/alpha" "$evil"
 asks="sh -c 'mkdir -p .git/hooks; echo x >.git/hooks/post-merge; echo over; exec cat'"
@@ -54,7 +54,7 @@ kill -KILL "$(field /gone pid)"
 ok "a session whose process stands still is hung" wait_for 15 state_is /slow hung
 ok "one that was killed has ended" wait_for 15 state_is /gone ended
 ok "the hung one keeps nobody waiting" timeout 60 "$CORDON" sessions --json
-# On a busy machine a session may answer too late, and look hung for once.
+# On a busy machine a session may answer too late, and look hung for a moment.
 all_answer() { out=$("$CORDON" sessions --json) && [ "$(grep -c '"state":"hung"' <<<"$out")" = 1 ]; }
 wait_for 30 all_answer # not in ok(), which has a shell of its own
 like "$(attach_plain / "$(field /beta id)")" 'lines' "attach to another does not wait for it"

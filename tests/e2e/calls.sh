@@ -41,13 +41,13 @@ traced() { # PERL
 	is "$?" 0 "it ran"
 	wait "$tracer"
 }
-# A process's turn on a processor in nanoseconds; 0 before Linux 6.12.
+# The length of a process's turn on a processor, in nanoseconds; 0 before Linux 6.12.
 slice_of() {
 	# shellcheck disable=SC2016
 	perl -e '$b = "\0" x 48; syscall($ARGV[1] eq "x86_64" ? 315 : 275, $ARGV[0] + 0, $b, 48, 0);
 		print unpack("x24 Q", $b)' "$1" "$(uname -m)"
 }
-# From the first request on: what comes before, and the end of the step, is not counted.
+# Counted from the first request on, without the start and without the end of the step.
 count() { # REGEX OF CALLS
 	sed -n '/NOTIF_RECV/,$p' "$TEST_TMP/trace" | sed '/NOTIF_RECV/h;/"steps/q' | grep -cE "^($1)\("
 }
@@ -58,9 +58,9 @@ at_most() { # REGEX LIMIT NAME
 	ok "$3" test "$got" -le "$2"
 }
 
-# per_call MOST NAME PERL - what the keeper does from one request of that name to the next: the lower
-# quartile, without what goes by the clock (the queue of events is read, cordon is told; the directory d
-# is remembered for 5 ms, then opened anew and the one before closed; the keeper stays where it is for 2 ms).
+# per_call MOST NAME PERL - the keeper's calls from one request of that name to the next: the lower quartile, without
+# calls made by the clock (reading the queue of events, reporting to cordon; a cached directory is opened again after 5
+# ms and the old one closed; the keeper stays on its processor for 2 ms).
 # On a loaded machine most of a run may go by the clock: the best of up to five counts.
 per_call() {
 	local got tries
@@ -112,8 +112,8 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 	fi
 	per_call 7 unlinkat "$made;"' system("rm", "-r", "d") == 0 or die; mkdir "d"'
 }
-# A thread's number may be another's by now. Unless a handle that is older than the call says that it is not, the
-# kernel is asked whether the call still waits, before anything is changed.
+# Another thread may have the number by now. Unless a handle that is older than the call excludes that, the keeper asks
+# the kernel whether the call still waits, before it changes anything.
 asked_first() { # NAME OF A TRAPPED CALL, NUMBER
 	awk -v name="nr=__NR_$1," -v most="$2" '/NOTIF_RECV/ { of = index($0, name); n += of > 0; asked = 0 }
 		/NOTIF_ID_VALID/ { asked = 1 }
@@ -136,11 +136,11 @@ asked_first() { # NAME OF A TRAPPED CALL, NUMBER
 		skip "another thread calls execve: does the call still wait?" "a perl with threads"
 	fi
 }
-# While one caller takes descriptor after descriptor the keeper stays where it is: so far, and no longer,
-# and only where another processor is idle.
+# While one caller takes descriptor after descriptor the keeper stays on its processor: up to a limit, and only if
+# another processor is idle.
 stays() { [[ $(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$1/status") =~ ^[0-9]+$ ]]; }
 may_go() { ! stays "$1"; }
-# A moment tells nothing: the keeper looks every 5 ms, and goes on when its caller gets no turn for 2 ms.
+# One look proves nothing: the keeper looks every 5 ms, and moves when its caller gets no turn for 2 ms.
 was_idle() { # one processor or more for most of the last 30 ms
 	local before ticks from=${EPOCHREALTIME/[^0-9]/}
 	read -r _ _ _ _ before _ </proc/stat
@@ -187,7 +187,7 @@ else
 	touch end
 	wait "$pid"
 fi
-# Where every open is trapped: one look for an absolute path, two for a relative one.
+# If every open is trapped: one look for an absolute path, two for a relative one.
 if "$CORDON" run --headless --set sandbox.read-gate=trap -- true 2>/dev/null; then
 	options=(--set sandbox.read-gate=trap)
 	echo x >r && ln -s r to_r

@@ -1,5 +1,5 @@
 #!/bin/bash
-# client_node - a client of cordon serve in TypeScript, compiled with types that the schema gives.
+# client_node - a client of cordon serve in TypeScript, compiled with types made from the schema.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox node

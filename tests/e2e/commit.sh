@@ -1,5 +1,5 @@
 #!/bin/bash
-# commit - what was kept in the review is committed by the human's git, and nothing else.
+# commit - kept pieces of the review are committed by the user's git, and nothing else is.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git
@@ -14,7 +14,8 @@ commit() { cordon_in "$dir" commit "$@" </dev/null 2>&1; }
 work() { in_folder "$dir" sh -c "$1" >/dev/null 2>&1; }
 newest() { cordon_in "$dir" log --json | sed -n 's/^{"id":\(-\{0,1\}[0-9]\{1,\}\),.*/\1/p' | head -n 1; }
 store() { dirname "$(find "$HOME/.local/state/cordon" -name steps)"; }
-# keep NUMBER FILE... - of the newest step, as y in the review does: a hunk's number, 0 for a file, 4294967295 for its mode
+# keep NUMBER FILE... - keeps pieces of the newest step, like y in the review: a hunk's number, 0 for a file,
+# 4294967295 for its mode
 keep() {
 	local number=$1
 	shift
@@ -55,7 +56,7 @@ like "$(commit --yes --message again)" 'HEAD has all that you kept' "nothing is 
 is "$(awk '{ print $2, $3 }' "$(store)/committed" | sort)" "$(printf '%s\n' '0 b.txt' '0 gone.txt' '1 a.txt' '2 a.txt' "$mode a.txt" | sort)" "the review is told what HEAD has"
 is "$(git rev-list --count HEAD)" 4 "as git counts"
 
-# What the human staged stays staged, and is not committed; so does what the agent staged.
+# Changes that the user staged stay staged and are not committed; so do those that the agent staged.
 begin
 work "sed -i 's/^5\$/five/' a.txt; echo agent >staged.txt; git add -A"
 echo mine >mine.txt && git add mine.txt
@@ -64,7 +65,7 @@ ok "a commit beside staged files" commit --yes --message one
 is "$(git show --format= --name-only HEAD)" a.txt "has what was kept"
 is "$(git status --short)" $'A  mine.txt\nA  staged.txt' "staged files stay staged"
 
-# Later changes of the same lines; what was reverted or edited since.
+# Later changes of the same lines; pieces that were reverted or edited later.
 begin
 work "sed -i 's/^5\$/five/' a.txt"
 keep 1 a.txt
@@ -108,7 +109,7 @@ is "$(git show --format= --name-only HEAD)" two.txt "has its files"
 is "$(git log -1 --format=%B | paste -sd ' ')" 'two  Co-authored-by: Claude <noreply@example.org> ' "a setting names the agent"
 rm "$HOME/.config/cordon/config"
 
-# Hooks are the human's: they may refuse, change files, and see the index.
+# The user's hooks may refuse, change files, and see the index.
 begin
 printf '#!/bin/sh\ngit diff --cached --name-only >"$PWD/../seen"; pwd >>"$PWD/../seen"; [ ! -e ../refuse ]\n' >.git/hooks/pre-commit
 chmod +x .git/hooks/pre-commit
@@ -159,7 +160,7 @@ is "$(git log --format=%s | paste -sd ' ') $(git show HEAD:theirs.txt)" 'theirs 
 ok "and the next one" commit --yes --message mine
 is "$(git log --format=%s | paste -sd ' ') $(git show HEAD:theirs.txt)" 'mine theirs first agent' "goes on top of it"
 
-# A tree of HEAD whose bytes an agent replaced: what else is in it would be committed unseen.
+# The agent has replaced the bytes of HEAD's tree: its other entries would be committed unseen.
 begin
 mkdir sub && echo 1 >sub/one && git add sub && git commit -qm sub
 work 'echo evil >sub/evil; git add sub; evil=$(git write-tree); git reset -q; evil=$(git rev-parse "$evil:sub"); tree=$(git rev-parse HEAD:sub)
@@ -181,7 +182,7 @@ if ssh-keygen -q -t ed25519 -N '' -f "$HOME/key" 2>/dev/null; then
 	git config --global --unset commit.gpgsign
 fi
 
-# What an agent may plant: filters, ignored files, nested repositories, guarded names, a moved branch.
+# Files that an agent may plant: filters, ignored files, nested repositories, guarded names, a moved branch.
 begin
 git config --global filter.upper.clean 'tr a-z A-Z' && git config --global filter.upper.smudge 'tr A-Z a-z'
 work "echo '*.txt filter=upper' >.gitattributes; echo text >t.txt; echo '*.log' >.gitignore; echo l >x.log; git init -q sub; echo s >sub/s.txt"

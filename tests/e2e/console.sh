@@ -30,7 +30,7 @@ keys Escape
 loses 'Send the prefix key' "Esc closes it"
 sees 'ready>' "back at the pane"
 
-# Approval: a protected path is held and asked; keys count only after half a second; y, Enter and
+# Approval: a change of a protected path is held and asked about; keys count only after half a second; y, Enter and
 # Space never allow.
 type_text 'echo evil >.git/hooks/post-checkout; echo status=$?' && keys Enter
 sees '\? ASK.*post-checkout' "a protected path is asked about"
@@ -89,7 +89,7 @@ like "$(cordon_in "$dir" audit | grep ' undo ' | tail -n 1)" "restored, as step 
 press_until 'nothing to (re)?do' "nothing more to redo: it says so" r
 keys Escape C-] t
 
-# The agent ends: the console stays for review; its status is ours.
+# The agent ends: the console stays for review; cordon's exit status is the agent's.
 type_text 'exit 7' && keys Enter
 sees 'x ended with 7' "the console stays when the agent has ended"
 ok "and the program runs on" test ! -s "$TEST_TMP/status"

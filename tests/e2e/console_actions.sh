@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_actions - each action of the views does what its words say, in the real program.
+# console_actions - each action of the views does what its description says, in the real program.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_dialogs - several requests, a note to the agent, an undo over an edit, a restore, the shell in between.
+# console_dialogs - several requests, a note to the agent, an undo over an edit, a restore, a shell meanwhile.
 # SPDX-License-Identifier: MIT
 # drives: cancel (an undo is at work for a moment only: tests/screen/test_ui.c presses it then)
 . "$(dirname "$0")/../support/tmux.sh"

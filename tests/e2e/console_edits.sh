@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_edits - what somebody else edits shows between the steps, opens, and is merged by an undo.
+# console_edits - an external edit is shown between the steps, can be opened, and is merged by an undo.
 # SPDX-License-Identifier: MIT
 # drives: merge
 . "$(dirname "$0")/../support/tmux.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_keys - what moves in lists and in the agent's text, and every key of a replay, in the real program.
+# console_keys - keys that move in lists and in the agent's text, and every key of a replay, in the real program.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -11,7 +11,7 @@ END
 mkdir -p "$HOME/.config/cordon" "$dir/.git/hooks"
 printf '[console]\n\tcopy-command = cat >%s\n' "$TEST_TMP/copied" >"$HOME/.config/cordon/config"
 copied() { [ "$(cat "$TEST_TMP/copied" 2>/dev/null)" = "$1" ]; }
-# copies TEXT NAME - what arrived at the clipboard, sooner or later.
+# copies TEXT NAME - waits until the clipboard has the text.
 copies() {
 	wait_for 10 copied "$1"
 	is "$(cat "$TEST_TMP/copied" 2>/dev/null)" "$1" "$2"

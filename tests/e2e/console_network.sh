@@ -24,7 +24,7 @@ sees 'network asks' "the status bar says that hosts are asked about"
 sees '- asks: other files and hosts' "what asks is told at the start"
 sees '- free: this folder, [0-9]+ hosts: C-\] n' "how many hosts profiles open is told at the start"
 
-# Held, for as long as it takes; and the name does not leave before.
+# Held until the answer; and the name is not sent before.
 type_text 'to good.example 7' && keys Enter
 sees 'ASK connect +good.example:7' "a connection is asked about, by name and port"
 is "$(grep -v 'in-addr\|ip6' "$HOSTS/names")" "" "39: the name was not asked for"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# console_pane - the agent's pane in a terminal: colours of 24 bits, copy mode, the clipboard, the title, lines
-# that are laid out anew, notifications.
+# console_pane - the agent's pane in a terminal: 24-bit colours, copy mode, the clipboard, the title, reflowed lines,
+# notifications.
 # SPDX-License-Identifier: MIT
 # drives: clipboard
 . "$(dirname "$0")/../support/tmux.sh"
@@ -59,7 +59,7 @@ sees 'asked' "the agent tries"
 keys C-] y
 sees 'Nothing asks for your clipboard' "console.clipboard = deny: the agent does not even ask"
 
-# What calls the human: cordon's own words, whatever the agent is called and asks for.
+# Notifications have cordon's own words, whatever the agent's name and its request.
 mkdir "$TEST_TMP/bin"
 printf '#!/bin/sh\nprintf "%%s|" "$@" >>%s\n' "$TEST_TMP/sent" >"$TEST_TMP/bin/notify-send"
 chmod +x "$TEST_TMP/bin/notify-send"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_review - a turn's pieces are kept, taken back, commented and told to the agent.
+# console_review - pieces of a turn are kept, reverted and commented, and the agent is told.
 # SPDX-License-Identifier: MIT
 # drives: keep-hunk keep-all take-back take-back-now bring-back comment send-review review-scope show-review commit-kept blame
 . "$(dirname "$0")/../support/tmux.sh"
@@ -87,7 +87,7 @@ number the lines
 ### Undone and redone
 .*hunk' "the report has the turn, its commands and what was taken back"
 
-# Edited meanwhile: nothing of the human's is overwritten.
+# Edited meanwhile: no external edit is overwritten.
 says 'again'
 works "sed -i 's/^20\$/twenty/' a.txt"
 is_logged() { cordon_in "$dir" log | grep -q "$1"; }
@@ -167,7 +167,7 @@ act u
 sees 'c.txt: brought back' "u brings it back"
 ok "with its later hunk" has ten c.txt
 
-# An undo of what took a piece back: the piece is open, and keys work.
+# After an undo of the revert the piece is open again, and keys work.
 act n
 act r
 sees 'x taken back  @@' "the hunk is taken back"
@@ -190,7 +190,7 @@ act r
 sees 'x taken back  @@' "or taken back again"
 ok "in the file, too" wait_for 10 lacks ten c.txt
 
-# While a step stays open, nothing is tried.
+# While a step is open, nothing is reverted.
 order run 'touch open; sleep 4'
 ok "a command runs" wait_for 10 [ -e "$dir/open" ]
 act n u
@@ -199,7 +199,7 @@ ok "u waits for its end" lacks ten c.txt
 ok "which brings the hunk back" wait_for 20 has ten c.txt
 unlike "$(cordon_in "$dir" audit)" 'still running' "no try is on record"
 
-# What waits for the agent's turn is done when the agent has ended.
+# A revert that waits for the end of the agent's turn is done when the agent has ended.
 order Stop
 act q
 sees "did $n" "a hook that tells when the turn is over"
@@ -213,7 +213,7 @@ order exit
 sees 'x taken back' "and is taken back when the agent ends"
 ok "in the file, too" lacks last a.txt
 close_all
-# A line with a NUL, behind what tells text from binary files, and one that a diff cuts.
+# A line with a NUL, beyond the bytes that identify binary files, and one that a diff cuts.
 begins 110 40
 says 'nul'
 works "{ printf '%09000d\\n' 0; printf 'x\\000y\\n'; } >d.txt"

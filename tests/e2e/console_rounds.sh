@@ -13,7 +13,7 @@ comments() { # TEXT
 	sees 'comment:' "c asks for a comment"
 	type_text "$1" && keys Enter
 }
-# The agent says so; what it was answered is in the folder. Its step has ended: a review that opens is whole.
+# The agent marks points; the answers to it are in the folder. Its step has ended, so a review shows it completely.
 marked=0
 marks() {
 	works "$CORDON review done $1 >said.tmp 2>&1; mv said.tmp said"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# console_rules - the rules view has the settings' rules: an answer is taken out of its file, others name it.
+# console_rules - the rules view shows the settings' rules: an answer is removed from its file, other rules name
+# theirs.
 # SPDX-License-Identifier: MIT
 # drives: revoke
 # with: /dev/fuse

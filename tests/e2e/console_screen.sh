@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_screen - sizes, resizing, themes, what the agent may send to the screen, ways to end.
+# console_screen - sizes, resizing, themes, output of the agent that reaches the screen, ways to end.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -29,20 +29,20 @@ sees 'ended with' "the shell ends"
 keys C-] q
 ended "leaves" 0
 
-# The agent's terminal is the pane, whatever the one around it is.
+# The agent's terminal is the pane, in any outer terminal.
 start 100 30 "$dir" "COLUMNS=20 TERM_PROGRAM=around $CORDON run --exit -- sh -c 'echo \"[\$TERM|\$COLUMNS|\$TERM_PROGRAM]\"; read x'"
 sees '\[xterm-256color\|\|\]' "the agent is told of the pane, not of the terminal around it"
 keys Enter
 ended "and ends" 0
 
-# What -v says is on the screen, not under it.
+# The output of -v is on the screen, not under it.
 start 100 30 "$dir" "$CORDON run -v -- sleep 300 2>$TEST_TMP/said"
 sees '- limits: .* GiB of memory, [0-9]+ processes' "--verbose says in the list what is set up"
 is "$(cat "$TEST_TMP/said")" "" "and nowhere else"
 keys C-] q
 leaves "it ends"
 
-# An agent that fails for want of the network: its human is told.
+# An agent fails for want of the network: the user is told.
 start 80 24 "$dir" "$CORDON run --no-network -- sh -c 'exit 3'"
 sees 'ended with 3 \(C-\] q quits, C-\] R restarts\); no network: --allow-network' "what a failure may come from is said"
 keys C-] q
@@ -107,7 +107,7 @@ start 100 30 "$dir" "$CORDON run --theme bad -- true 2>&1"
 ended "a bad theme file" 125
 sees 'bad\.theme:[0-9]+' "is named with its line"
 
-# What colours there are is told to who asks: the human's terminal's, unless the theme has its own.
+# Programs that query colours get those of the user's terminal, unless the theme has its own.
 cat >"$dir/ask.py" <<'P'
 import os, select, termios, time, tty
 old = termios.tcgetattr(0)

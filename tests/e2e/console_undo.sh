@@ -1,5 +1,5 @@
 #!/bin/bash
-# console_undo - undo in the console while a command runs: it is named and stopped first, if one likes.
+# console_undo - undo in the console while a command runs: the command is named, and can be stopped first.
 # SPDX-License-Identifier: MIT
 # drives: confirm stop
 . "$(dirname "$0")/../support/tmux.sh"
@@ -16,7 +16,7 @@ type_text 'sh -c "echo two >file; (trap \"\" TERM; sleep 600) & sleep 700"' && k
 ok "a command changes a file and goes on" wait_for 20 grep -q two "$dir/file"
 sees 'steps .*|echo two' "its step shows"
 
-# From another terminal: who has it, and where it can be undone.
+# From another terminal: it names the session that has the folder, and where to undo.
 out=$(cordon_in "$dir" undo 2>&1)
 is "$?" 1 "cordon undo from elsewhere is refused"
 like "$out" "^cordon: another cordon \(process [0-9]+\).*console" "and says who has the folder, and where to undo"
@@ -36,7 +36,7 @@ loses '╔═' "the dialogs close"
 keys C-] t
 sees 'Killed|Stopped' "the shell saw its command end"
 
-# An agent goes on when a command of its is stopped: what it begins then is asked about anew.
+# An agent continues after its command was stopped: its next command is asked about again.
 type_text 'clear; sh -c "echo first >file; sleep 600"; sh -c "echo second >other; sleep 600"' && keys Enter
 ok "the first of two commands" wait_for 20 grep -q first "$dir/file"
 keys C-] s
@@ -53,7 +53,7 @@ ok "and U undoes them" wait_for 20 both_undone
 loses '╔═' "the dialogs close"
 keys C-] t
 
-# A step that those inside have begun counts as running too.
+# A step begun by a process inside counts as running, too.
 type_text 'clear; cordon step begin together; echo three >file; sh -c "echo x >x"' && keys Enter
 ok "a group of commands" wait_for 20 test -s "$dir/x"
 keys C-] s
@@ -68,7 +68,7 @@ keys C-] t
 type_text 'clear; cordon step end; echo status=$?' && keys Enter
 sees 'no step is open' "and it is no longer open"
 
-# What was undone before a newer step stays undone when that one is undone too.
+# A step that was undone before a newer step stays undone when the newer one is undone, too.
 for n in a b c; do
 	type_text "clear; sh -c 'echo $n >$n.txt'" && keys Enter
 	sees "echo $n >$n.txt +(\+1|1 path)" "a step: $n"
@@ -92,8 +92,8 @@ keys C-] q
 ended "cordon too" 0
 same "$(tree "$dir")" "$before" "everything is as it was"
 
-# A protected file that was moved away comes back, and what the agent still holds is not it. Of the session
-# nothing goes by the limits.
+# A protected file that was moved away is restored as another file than the one that the agent still holds. No history
+# of the session is pruned.
 mkdir -p "$dir/.git/hooks" && echo human >"$dir/.git/hooks/pre-commit"
 start 130 40 "$dir" "$CORDON run --set journal.steps=2 -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane, with a history of two steps"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# contract - what every backend that this host can run has to give, and says that it gives.
+# contract - the properties that every backend of this host must have, and reports.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
@@ -10,7 +10,7 @@ echo "SECRET outside" >"$outside/file" && mkdir "$outside/dir"
 [ "${BACKEND:-}" != vm ] || { . "$(dirname "$0")/../support/vm.sh" && vm_settings ''; }
 doctor=$("$CORDON" doctor --json)
 
-# In $own; a virtual machine boots for each of them, so commands without options have one in common.
+# In $own. A virtual machine boots for each, so commands without options share one.
 run() {
 	[ "${guest:-} $1 ${2:-}" != "${guest:-none} --mode static" ] || shift 2 # it is already
 	if [ -n "${guest:-}" ] && [ "$1" = -- ]; then
@@ -142,7 +142,7 @@ floor() { # outside the folder: every way to change a file, and what is hidden
 		try touch -d 2001-01-01 file; try touch file; try setfattr -n user.x -v y file; try setfattr -x user.y file
 		try sh -c "echo x >$2/mine"; try chmod 600 "$2/mine"; try sh -c ": >/usr/contract-x"; try sh -c ": >/etc/contract-x"; true
 		' sh "$outside" "$HOME")
-	# A guest has a copy of its own, which shows nobody else.
+	# A guest has its own copy, which shows no other process.
 	[ "$backend" = vm ] || is "$out" "" "$backend: nothing outside can be changed"
 	same "$(tree "$outside" && tree "$HOME/.ssh" && cat "$HOME/mine")" "$before" "$backend: nor was it"
 	like "$(run --mode dynamic -- cat "$outside/file" 2>&1)" "^cat: $outside/file: Permission denied
@@ -161,7 +161,7 @@ cordon: reading $(dirname "$outside")?.*allow = read " "$backend: dynamic mode: 
 		yields 2 "a hidden directory cannot be listed" ls "$HOME/.ssh"
 	fi
 	[ "$backend" != vm ] || return 0 # where root is root, of nothing but the guest
-	# A user has no right to lower the bounding set but in a namespace; no_new_privs makes it idle.
+	# A user can lower the bounding set only in a namespace; no_new_privs makes it irrelevant.
 	caps='CapPrm|CapEff|CapAmb'
 	{ [ "$(id -u)" = 0 ] || declares hide; } && caps+='|CapBnd'
 	yields 0 "no capability and no way to gain one" sh -c '[ "$(grep -E "^('"$caps"')" /proc/self/status |
@@ -238,7 +238,7 @@ ending() { # everything goes with the command, whatever it left behind
 	ok "$backend: nothing outlives SIGKILL of cordon" wait_for 10 none_marked "$mark"
 	leaves_nothing
 	mark=$(new_mark)
-	# Not even for the moment that giving back its memory takes: how it ended would not be known.
+	# Not even while its memory is released: otherwise its exit status would be unknown.
 	run --steps auto -- sh -c "(setsid sh -c ': $mark; sleep 300' &); (sleep 300; : $mark) &"'
 		python3 -c "$1" & until test -e held; do sleep 0.05; done' sh \
 		'import time; x = bytearray(b"x") * (150 << 20); open("held", "w").close(); time.sleep(300)' </dev/null >/dev/null 2>&1
@@ -247,16 +247,16 @@ ending() { # everything goes with the command, whatever it left behind
 	like "$(cordon_in "$dir" log --json | grep -F python3)" '"exit":137' "$backend: each one's end is waited for"
 	leaves_nothing
 
-	# Where nobody was left to remove it the next session does. A guest has its group inside.
+	# If no process was left to remove it, the next session does. A guest has its group inside.
 	mark=$(new_mark)
 	[ "$backend" = vm ] || start_in "$dir" sh -c ": $mark; sleep 100"
 	if [ "$backend" = vm ]; then
 		:
 	elif wait_for 3 has_group; then
 		group=$(session_groups)
-		# A session of another test removes it as well: not while it is locked.
+		# A session of another test removes it as well, unless it is locked.
 		exec 9<"${group%%$'\n'*}" && flock -s 9
-		# All at once: whoever dies a moment later would still remove it.
+		# All at once: a process that dies a moment later would still remove it.
 		# shellcheck disable=SC2046 # numbers
 		kill -STOP $(marked "$mark") 2>/dev/null
 		# shellcheck disable=SC2046 # numbers
@@ -281,7 +281,7 @@ plant() { # DIR
 	echo cut >"$1/cut" && echo "SECRET env" >"$1/.env"
 }
 for backend in $(printf '%s\n' "$doctor" | sed -n 's/^{"backend":"\([a-z]*\)","whole".*/\1/p'); do
-	# vm_contract.sh does that one, which takes longer than all others together.
+	# vm_contract.sh tests that one, which takes longer than all others together.
 	if [ "$backend" = vm ]; then [ "${BACKEND:-}" = vm ] || continue; else [ -z "${BACKEND:-}" ] || continue; fi
 	dir=$(new_folder "work-$backend") hidden=$outside up=10
 	own=$dir

@@ -1,5 +1,5 @@
 #!/bin/bash
-# credentials - git inside pushes with the human's credentials, by host and leave, and no other way.
+# credentials - git inside pushes with the user's credentials, by host and permission, and in no other way.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3 openssl git

@@ -1,9 +1,9 @@
 #!/bin/bash
-# dead_mount - a file system whose server is stopped or killed: nothing waits for it for ever.
+# dead_mount - a file system whose server is stopped or killed: no process waits for it for ever.
 # SPDX-License-Identifier: MIT
 # root only
 #
-# In a mount namespace of its own: nobody else on this host shall meet what is stopped here.
+# In a mount namespace of its own, so that no other process of this host finds the stopped file system.
 [ -n "${ALONE:-}" ] || ALONE=1 exec unshare -m --propagation private "$0" || exit 1
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
@@ -47,7 +47,7 @@ serve() { # DIR
 	server=$!
 	wait_for 10 test -s "$TEST_TMP/said"
 }
-# Until then it may still take a question, which nobody can call off.
+# Until then it may take a request, which cannot be cancelled.
 is_stopped() { grep -q '^State:.T' "/proc/$server/status"; }
 stop_server() { kill -STOP "$server" && wait_for 10 is_stopped; }
 take_down() { # DIR

@@ -1,5 +1,5 @@
 #!/bin/bash
-# degraded - hosts that lack something: every backend says what, and nothing weaker is started.
+# degraded - hosts with missing features: every backend names them, and no weaker sandbox is started.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -7,7 +7,7 @@ need_sandbox python3
 dir=$(new_folder work)
 cd "$dir" || exit 1
 
-# refused REGEX NAME HOST... - on that host the start is refused, in words of cordon's alone, and nothing ran
+# refused REGEX NAME HOST... - on that host the start is refused in cordon's own words, and no command ran
 refused() {
 	local regex=$1 name=$2 out
 	shift 2

@@ -5,7 +5,7 @@
 need_sandbox
 dir=$(new_folder work)
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
-# vi, so that it is given a line; and it holds the pane until it is told.
+# vi, so that it gets a line number; it keeps the pane until the test ends it.
 cat >"$TEST_TMP/vi" <<'E2'
 #!/bin/sh
 { printf '<%s>' "$@" && cat -- "$2"; } >"$0.args.new"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# edits - what somebody else changed since: refused, left out, merged, gone over; redo has it all.
+# edits - external edits: refused, left out, merged, overwritten; redo restores all.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git
@@ -9,7 +9,7 @@ cd "$dir" || exit 1
 seq 1 20 >file
 echo old >other
 
-# Edited while cordon is not running: the post-images tell.
+# Edited while cordon is not running: the post-images show it.
 in_folder . sh -c 'sed -i s/^3$/AGENT/ file; echo new >other; echo made >made'
 sed -i 's/^18$/HUMAN/' file
 t=$(tree .)
@@ -43,7 +43,7 @@ is "$(cat file)" "$(seq 1 20)" "goes over it"
 ok "redo" "$CORDON" redo
 same "$(tree .)" "$t" "has it"
 
-# Left as it is, and a new step: only the step had the version from before it.
+# Left as it is, and a new step: only that step captured the version before it.
 has_saved() { "$CORDON" log | sed -n 's/.*rolled back: file (cordon redo --saved \([0-9]*\)).*/\1/p'; }
 seq 1 20 >file
 in_folder . sh -c 'sed -i s/^3$/AGENT/ file; echo new >other'
@@ -85,7 +85,7 @@ is "$(cat again)" "human" "is refused"
 ok "redo --keep-mine" "$CORDON" redo --keep-mine
 is "$(cat again)" "human" "leaves it"
 
-# By a name that no step has spoken of.
+# By a name that no step has used.
 echo old >linked
 ln linked name
 in_folder . sh -c 'echo agent >>linked; rm linked'
@@ -94,7 +94,7 @@ like "$("$CORDON" undo --dry-run)" "linked +CONFLICT: .*by another name of the f
 like "$("$CORDON" undo 2>&1)" "'linked' has changed since by another name" "and so does the refusal"
 is "$(tr '\n' ' ' <name)" "old agent human " "the edit stays"
 
-# One command makes a file, and removes it after an edit: nothing is left of it, and the step has the edit.
+# One command creates a file, and removes it after an edit: nothing of it is left, and the step has the edit.
 turn=0
 for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
 	for remove in 'rm f' 'mv f g; rm g' 'echo again >f; rm f'; do
@@ -117,7 +117,8 @@ for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
 	done
 done
 
-# One command changes a file, you save it, the command changes it again: neither undo nor redo has your version.
+# One command changes a file, the user saves it, the command changes it again: neither undo nor redo has the user's
+# version.
 at=$(new_folder between)
 in_folder "$at" sh -c 'echo before | tee f >g; chmod 640 g'
 start_in "$at" sh -c 'echo a >f; echo a >g; touch ready; until [ -e go ]; do sleep 0.05; done; echo b >f; echo c >f; rm g'
@@ -146,8 +147,8 @@ in_folder "$at" sh -c 'echo next >next'
 ok "redo --saved -- PATH" cordon_in "$at" redo --saved "$n" -- f
 is "$(cat "$at/f.saved-$n")" "HUMAN F" "has your version after another step, too"
 
-# The same while the command has the files open, or under names that you gave them (only your own close tells of a
-# save there); where you put another directory in the place of theirs; and a file of yours in a directory that the
+# The same while the command has the files open, or under names that the user gave them (only the user's own close
+# reports a save there); with another directory in the place of theirs; and with a user's file in a directory that the
 # command makes and removes.
 at=$(new_folder held)
 in_folder "$at" sh -c 'mkdir d swap; for f in cut gone over d/below moved swap/f mark; do echo before >$f; done'
@@ -172,7 +173,7 @@ for f in cut over d2/below moved2 swap/f; do
 done
 is "$(cat "$at/gone" "$at/made/mine")" $'HUMAN gone\nHUMAN made/mine' "has those that the command has removed"
 
-# The bytes of the agent come to no protected name between conflict markers.
+# Bytes of the agent never reach a protected name between conflict markers.
 at=$(new_folder guarded)
 git -C "$at" init -q && cp "$at/.git/config" config
 in_folder "$at" sh -c 'mv .git/config moved; echo "[agent]" >>moved' >/dev/null 2>&1
@@ -181,8 +182,8 @@ like "$(cordon_in "$at" undo --merge 2>&1)" "of a protected file" "a protected f
 ok "undo --merge --force" cordon_in "$at" undo --merge --force
 same "$(cat "$at/.git/config")" "$(cat config)" "brings it back as it was"
 
-# In a directory that the running step has made or moved: right after the file came to be, before its directory could be
-# listed, and a while later.
+# In a directory that the running step has created or moved: right after the file was created, before its directory
+# could be listed, and a while later.
 turn=0
 for made in 'mkdir d; echo agent >d/f' 'mkdir -p d/e; echo agent >d/f' 'mkdir c d; echo agent >c/f; rm -r d; mv c d' \
 	'mkdir d; rm -r d; mkdir d; echo agent >d/f' 'mkdir c d; mv -T c d; echo agent >d/f'; do
@@ -200,7 +201,7 @@ for made in 'mkdir d; echo agent >d/f' 'mkdir -p d/e; echo agent >d/f' 'mkdir c 
 	done
 done
 
-# Right before a step: the edit is none of the step's, whose change is restored alone.
+# Right before a step: the edit is not a part of the step, whose change is restored alone.
 mkdir before && seq 1 20 >before/file
 (cd before && exec "$CORDON" run --headless --steps auto -- \
 	sh -c 'sh -c "echo first >first"; until [ -e go ]; do sleep 0.01; done; sed -i s/^3$/AGENT/ file; :') >"$TEST_TMP/out" 2>&1 &

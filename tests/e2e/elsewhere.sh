@@ -1,5 +1,5 @@
 #!/bin/bash
-# elsewhere - the manual's recipes: a phone by ntfy, a webhook, a reviewer that may ask the human.
+# elsewhere - the manual's recipes: a phone by ntfy, a webhook, a reviewer that may ask the user.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3 curl
@@ -12,7 +12,7 @@ recipe() { # NAME: the literal block of the manual with that name in a comment, 
 	chmod +x "$TEST_TMP/tools/$1"
 	[ -s "$TEST_TMP/tools/$1" ] || fail "the manual has $1"
 }
-# What ntfy does with a topic: POST publishes to it, GET /TOPIC/raw streams what comes, a line each.
+# Plays ntfy: POST publishes to a topic, GET /TOPIC/raw streams its messages, one a line.
 cat >"$TEST_TMP/ntfy.py" <<'P'
 import http.server, queue, sys
 topics = {}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# exec - a shell and commands of the human's beside the agent: input, output, end, steps, clients that die.
+# exec - a shell and commands of the user beside the agent: input, output, end, steps, clients that die.
 # SPDX-License-Identifier: MIT
 # drives: shell
 . "$(dirname "$0")/../support/tmux.sh"
@@ -153,7 +153,7 @@ ok "the human runs something" wait_for 10 test -s "$dir/target"
 type_text 'clear; python3 attack.py' && keys Enter
 ok "the agent attacks it" wait_for 30 test -s "$dir/attacked"
 is "$(cat "$dir/attacked")" nothing "no signal, no trace, no look, no descriptor, no terminal"
-# Its orphan writes while the human's is the only command that runs.
+# Its orphan writes while the user's command is the only one that runs.
 type_text '(setsid sh -c "sleep 1; echo orphan >orphan" &) >/dev/null 2>&1' && keys Enter
 ok "an orphan of the agent's writes" wait_for 10 test -s "$dir/orphan"
 sleep 2

@@ -1,5 +1,5 @@
 #!/bin/bash
-# external - programs that cordon starts outside the sandbox: none that the agent wrote, with nothing that it wrote.
+# external - programs that cordon starts outside the sandbox: none that the agent wrote, and none with its files.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
@@ -37,7 +37,7 @@ for line in "$dir/approve.sh" "exec $dir/approve.sh" "X=1 env sh $dir/approve.sh
 	like "$(attempt "$line" "$hook")" 'is in a folder that the agent can write: not run.*rc 1|rc 1.*is in a folder that the agent can write: not run' \
 		"the same: ${line//$TEST_TMP/}"
 done
-# A script that is elsewhere, whose interpreter is not.
+# A script outside the folder, whose interpreter is in it.
 planted "$dir/lib/interpreter"
 printf '#! %s/lib/interpreter -x\n' "$dir" >"$bin/scripted" && chmod +x "$bin/scripted"
 for line in scripted "$bin/scripted" "exec $bin/scripted x"; do
@@ -72,7 +72,7 @@ printf '[rule "t"]\n\tallow = write ~/.tool.*\n\tallow = write ~/bin/beside.lock
 like "$(PATH=$HOME/bin:$PATH attempt beside "$hook")" 'rc 0' "a rule about other files beside a program keeps none out"
 is "$(grep -c "^HOME=$HOME\$" "$TEST_TMP/env")" 1 "nor its home"
 rm "$HOME/.config/cordon/config"
-# One that an answer lets it write: by the approver itself.
+# A program that an answer allows the agent to write: the approver itself.
 for scope in once session; do
 	printf '#!/bin/sh\ncat >/dev/null\necho %s\n' "'{\"scope\":\"$scope\"}'" >"$HOME/tools/says" && chmod +x "$HOME/tools/says"
 	cp "$HOME/tools/granted" "$dir/planted"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# far - hosts that are far away: a connection takes one round trip, and its end is the one that it has without a gate.
+# far - distant hosts: a connection takes one round trip, and ends as it does without a gate.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -12,8 +12,8 @@ rules=(--allow-domain 203.0.113.0/24 --allow-domain 192.0.2.89 --allow-domain 20
 gated() { plain timeout 25 "$CORDON" run --headless "${rules[@]}" -- python3 far.py inside "$@" 2>"$TEST_TMP/gated.err"; }
 native() { plain timeout 25 python3 far.py try "$@" 2>"$TEST_TMP/native.err"; }
 
-# compare NAMES... - the same end, and at the same time but for 20 ms (100 on a busy machine); both are measured in the
-# same moment, up to three times.
+# compare NAMES... - the same result, and at the same time up to 20 ms (100 on a busy machine); both are measured at
+# the same moment, up to three times.
 compare() {
 	local try slack=20
 	is_loaded && slack=100
@@ -39,7 +39,7 @@ $(cat "$TEST_TMP"/both? | grep -h " $name	")"
 	rm -f "$TEST_TMP"/both?
 }
 
-# The first look at each neighbour is over.
+# Addresses of the neighbours are resolved by then.
 native open/4,open/6 slow/4,slow/6 >/dev/null
 for v in 4 6; do
 	compare "open/$v,open-poll/$v,closed/$v,closed-poll/$v,nohost/$v,nohost-poll/$v,nonet/$v,nonet-poll/$v"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# first_start - an agent starts in a home that does not know it: one question for what it keeps for itself.
+# first_start - an agent starts in a home where it never ran: one question about all its own files.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/tmux.sh"
@@ -23,12 +23,12 @@ read -r line
 [ -z "$line" ] || echo "$line" >~/.claude/hook.sh
 read -r line
 A
-# Two processes at once, both for their settings.
+# Two processes at once, each for its settings.
 cat >"$TEST_TMP/bin/gemini" <<'A'
 #!/bin/sh
 mkdir -p ~/.gemini
 echo a >~/.gemini/settings.json &
-# and as a library for temporary files does: still open when it takes the other's place
+# and as a library for temporary files does: the file is still open when it replaces the other
 python3 - <<'P' &
 import os
 to = os.path.expanduser("~/.gemini/trustedFolders.json")
@@ -77,7 +77,7 @@ sees 'ended with' "it ends"
 keys C-] q
 ended "q quits" 0
 
-# For always: the next session asks nothing.
+# With a lasting answer the next session asks nothing.
 rm -rf "$HOME/.claude.json" "$HOME/.claude"
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude"
 sees 'wants to save (its|claude)' "asked in a new session"
@@ -102,7 +102,7 @@ is "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" -- sh | head -n 1 | 
 keys C-] q
 leaves "it ends"
 
-# Two of it at once are one prompt, from another terminal too.
+# Two of its questions at once are one prompt, from another terminal, too.
 before=$(questions)
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- gemini"
 two_wait() { [ "$(cordon_in "$dir" pending --json 2>/dev/null | grep -c gemini)" = 2 ]; }
@@ -116,7 +116,7 @@ sees 'ended with' "it ends"
 keys C-] q
 ended "and quits" 0
 
-# What its profile adds to a command, once; and nobody else's.
+# Settings that its profile adds to a command, once, and no other profile's.
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- codex word"
 sees 'run with: --no-daemon --config=check_for_update_on_startup=false ' "codex is run without its daemon"
 sees 'ended with 3' "and has ended"
@@ -128,7 +128,7 @@ ended "its status is kept" 3
 is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --config=check_for_update_on_startup=false --config=sandbox_mode=danger-full-access --no-daemon word" "not twice"
 is "$(cd "$dir" && "$CORDON" run --headless --profile codex -- echo word)" word "nor is anything else that its profile is given to"
 
-# Nobody to ask: denied once for all of it, with the rules to paste.
+# Without a user: denied once for all of it, with the rules to paste.
 rm -f "$config" "$HOME/.claude.json"
 out=$(cd "$dir" && "$CORDON" run --headless -- claude 2>&1 </dev/null)
 like "$out" "writing ~/.claude.json was refused .*claude saves its own settings" "headless: the reason"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# folder_itself - the working folder is the same folder by each of its names, as it is outside.
+# folder_itself - the working folder is the same folder under each of its names, as it is outside.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"

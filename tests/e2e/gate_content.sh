@@ -1,5 +1,5 @@
 #!/bin/bash
-# gate_content - what is read, mapped, run and listed behind the gate is what the host has, as it changes.
+# gate_content - files read, mapped, executed and listed behind the gate are the host's, also while they change.
 # SPDX-License-Identifier: MIT
 # also with: SANITIZED=1
 # user only: root runs it with sanitizers
@@ -9,7 +9,7 @@ need_sandbox python3
 [ -w /dev/fuse ] || skip_all "no /dev/fuse here"
 
 mkdir -p "$HOME/work" "$HOME/files/sub" "$HOME/many" "$HOME/odd"
-# Patterns that name no whole tree are not shown natively: the gate serves each file.
+# Patterns that cover no whole tree are not shown natively: the gate serves each file.
 printf '[rule "each"]\n' >"$TEST_TMP/rules"
 for d in files many odd; do printf '\tallow = read ~/%s\n\tallow = read ~/%s/**/*\n' $d $d; done >>"$TEST_TMP/rules"
 printf '\tallow = exec ~/files/*\n' >>"$TEST_TMP/rules"
@@ -50,8 +50,8 @@ is "$(headless python3 -c 'import ctypes, os; print(ctypes.CDLL(os.path.expandus
 
 # ---- a file that changes ---------------------------------------------------------------------------
 
-# change.py DOES - the host changes a file as it is told through a pipe in the working folder; what is
-# inside looks at once, within the second for which attributes are believed.
+# change.py DOES - the host changes a file when it gets an order through a pipe in the working folder; the process
+# inside looks at once, within the second for which attributes are cached.
 cat >"$HOME/work/look.py" <<'P'
 import os, sys, time
 path = os.path.expanduser("~/files/moving")
@@ -157,7 +157,7 @@ ok "$n names are listed in time" wait_for 60 test -e "$HOME/work/listed"
 full=$(memory)
 rm -rf "$HOME/many"
 touch "$HOME/work/removed"
-# The kernel believes in the directory for a second; then one look at it makes it forget all of them.
+# The kernel caches the directory for a second; a look at it after that drops all its entries.
 wait_for 30 test -e "$HOME/work/forgotten"
 less() { [ "$(memory)" -lt $((before + (full - before) / 4)) ]; }
 if [ -z "${SANITIZED:-}" ]; then # which keeps what was freed

@@ -1,5 +1,5 @@
 #!/bin/bash
-# gate_rules - what the read gate lets in by itself: the rules, at once as they are, and all is counted.
+# gate_rules - opens that the read gate allows by itself: changed rules apply at once, and all are counted.
 # SPDX-License-Identifier: MIT
 # root and user
 # with: /dev/fuse
@@ -16,7 +16,7 @@ for i in $(seq 1000); do
 	echo "content of a file with a name of some length" >"$HOME/many/f$i-$i$i$i$i$i$i$i$i"
 	echo content >"$HOME/many/below/g$i"
 done
-# A pattern that names no whole tree is not shown natively.
+# A pattern that covers no whole tree is not shown natively.
 printf '[rule "some"]\n\tallow = read ~/ruled/f*\n\tallow = read ~/odd/*\n\tallow = read ~/many\n\tallow = read ~/many/**/*\n' >"$TEST_TMP/rules"
 
 headless() {
@@ -49,7 +49,7 @@ listed_as_outside() {
 
 cat >"$HOME/work/opens.py" <<'P'
 import os, time
-# Opens as fast as it goes until it is told to stop, and once more: that is after the human was told.
+# Opens as fast as it can until it is told to stop, and once more after that: the user has been told by then.
 path = os.path.expanduser("~/asked/f")
 for i in range(20):
     while not os.path.exists("stop%d" % i): # in the working folder: native
@@ -80,7 +80,7 @@ asked = hear("event.fs_request")["id"]
 for i in range(20):
     say(type="cmd.approve", id=asked, scope="session")
     rule = hear("event.rule", over=False)["rule"]
-    # It is at work by then: as many opens as come in this time go by the rule.
+    # It runs by then: all opens in this time go by the rule.
     for _ in range(50): say(type="cmd.approve", id=999999); hear("reply", ok=False)
     say(type="cmd.revoke", rule=rule)
     hear("event.rule", rule=rule, over=True)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# gate_writes - stat(2) of what a granted write has changed behind the read gate is the host's at once.
+# gate_writes - after a granted write behind the read gate stat(2) shows the host's values at once.
 # SPDX-License-Identifier: MIT
 # root and user
 # shellcheck disable=SC2088 # the tilde is the program's to expand
@@ -13,8 +13,8 @@ mkdir -p "$HOME/work"
 answerer=$TEST_TMP/bin/answerer
 mkdir -p "$TEST_TMP/bin"
 
-# changes.py DIR - looks at each name, changes it, looks again: "NAME: wrong" where stat(2) does not say what the
-# call before has just done. A descriptor's fstat(2) comes from the file itself.
+# changes.py DIR - looks at each name, changes it, looks again: "NAME: wrong" if stat(2) does not show the call before.
+# A descriptor's fstat(2) comes from the file itself.
 cat >"$HOME/work/changes.py" <<'P'
 import os, stat, sys
 d = os.path.expanduser(sys.argv[1])
@@ -62,7 +62,7 @@ for i in range(50):
     write("many%d" % i, b"y" * (2 * i))
 check("many, listed", all(e.stat(follow_symlinks=False).st_size == 2 * int(e.name[4:]) for e in os.scandir(".") if e.name.startswith("many")))
 P
-# GRANT DIR OPTIONS... - the directory is there, or is not; what is wrong.
+# GRANT DIR OPTIONS... - the directory exists, or not; prints the wrong results.
 try() {
 	local name=$1 dir=$2 out
 	shift 2
@@ -82,7 +82,7 @@ each() { # NAME OPTIONS... - in a directory that is there, below one, and in one
 }
 each "a rule" --set 'rule.r.allow=read,write ~/place' --set 'rule.r.allow=read,write ~/place/**'
 each "a rule about names" --set 'rule.r.allow=read,write ~/place' --set 'rule.r.allow=read,write ~/place/**/*'
-# answers SCOPE EXTENT - the program that answers so
+# answers SCOPE EXTENT - the program that gives this answer
 answers() {
 	printf '#!/bin/sh\ncat >/dev/null\necho '\''{"allow":true,"scope":"%s","extent":"%s"}'\''\n' "$1" "$2" >"$answerer"
 	chmod +x "$answerer"

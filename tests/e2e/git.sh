@@ -1,5 +1,5 @@
 #!/bin/bash
-# git - ordinary work with git inside: nothing of it is refused, and nobody is asked.
+# git - ordinary work with git inside: nothing is refused, and nothing is asked about.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git
@@ -74,7 +74,7 @@ is "$?:$out" "0:" "which it is, without a word"
 (cd "$TEST_TMP/lw" && "$CORDON" undo >/dev/null)
 is "$(git -C "$TEST_TMP/lw" log --oneline | wc -l)" 1 "and undone it is as a whole"
 
-# What is written in place and not harmless is asked about; the next change of its writer waits for the answer.
+# A file that is written in place and is not harmless is asked about; its writer's next change waits for the answer.
 git init -q --bare asked.git && git -C source push -q ../asked.git HEAD:refs/heads/main
 in_answer() { # ANSWERER COMMANDS
 	(cd "$dir" && "$CORDON" run --headless --set approval.command="$1" -- sh -c "$2") >"$TEST_TMP/out" 2>&1

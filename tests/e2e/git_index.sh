@@ -1,5 +1,5 @@
 #!/bin/bash
-# git_index - git refreshes its index whenever somebody looks: that is no edit, and undo does not ask about it.
+# git_index - git refreshes its index at each look: that is not an edit, and undo does not ask about it.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git
@@ -11,7 +11,7 @@ git -C "$dir" init -q -b main
 seq 100 >"$dir/one" && seq 50 >"$dir/two"
 git -C "$dir" add one && git -C "$dir" commit -qm first
 index() { sha256sum <"$dir/.git/index"; }
-# What a shell's prompt does all day: entries stay, times of files and git's cache of them change.
+# A shell's prompt does this all day: entries stay; times of files and git's cache of them change.
 refresh() {
 	local before
 	before=$(index)

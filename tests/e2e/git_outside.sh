@@ -1,5 +1,5 @@
 #!/bin/bash
-# git_outside - a human's git beside an agent's: undo leaves the objects that it needs, and the refs that it wrote.
+# git_outside - the user's git beside an agent's: undo leaves the objects that it needs, and the refs that it wrote.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git
@@ -62,14 +62,14 @@ in_folder "$dir" true >/dev/null 2>&1
 is "$(git log --format=%s mine | paste -sd ' ') $(git log --format=%s | paste -sd ' ')" "agent first first" "recovery takes the commit from the branch"
 whole "recovery"
 
-# A repository of the agent's own goes as a whole.
+# A repository that the agent made is removed as a whole.
 turn=$((turn + 1)) && dir=$(new_folder "app$turn") && cd "$dir" || exit 1
 in_folder "$dir" sh -c 'git init -q; echo 1 >a; git add a; git commit -qm 1' >/dev/null 2>&1
 git tag mine
 cordon_in "$dir" undo --force >/dev/null 2>&1
 ok "of a repository that the step made no object stays" test ! -e .git/objects
 
-# It stays whole if the human has used it, and what is theirs is to stay.
+# It stays as a whole if the user has used it, and external edits are to stay.
 owned() { # NAME COMMAND - by the human, in a repository of the agent's own
 	turn=$((turn + 1)) && top=$(new_folder "app$turn") && dir=$top && cd "$dir" || exit 1
 	in_folder "$dir" sh -c "$agents" >/dev/null 2>&1

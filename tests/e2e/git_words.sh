@@ -1,5 +1,5 @@
 #!/bin/bash
-# git_words - a step tells in words what it did to branches, stash and index; git's own files are behind a key.
+# git_words - the words about a step's changes of branches, stash and index; git's own files are behind a key.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox git
@@ -14,7 +14,7 @@ cat >"$HOME/.gitconfig" <<'E'
 	detachedHead = false
 E
 
-# told COMMAND - what the newest step says of git after it, without the number of files.
+# told COMMAND - the words of the newest step about git after the command, without the number of files.
 told() {
 	in_folder "$dir" sh -c "$1" >/dev/null 2>&1
 	cordon_in "$dir" diff | sed -n 's/^git: //p'
@@ -51,7 +51,7 @@ is "$(told 'exec git tag v1')" "new tag v1 at $two" "git tag"
 is "$(told 'exec git rm -q --cached b')" "index: 1 file taken out: b" "git rm --cached"
 like "$(cordon_in "$dir" diff 1.. | sed -n 's/^git: //p')" '[0-9]+ more changes of refs' "of a long range the first are told"
 
-# Names and messages are the agent's: no control character reaches the terminal.
+# Names and messages come from the agent: no control character reaches the terminal.
 printf '4\n' >"$dir/a"
 unlike "$(told 'exec git commit -qam "$(printf "x\033[31my")"')" $'\033' "a message is escaped"
 

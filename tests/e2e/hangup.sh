@@ -1,12 +1,12 @@
 #!/bin/bash
-# hangup - the terminal closes under a console: the session ends, or goes on and is attached to.
+# hangup - the terminal of a console closes: the session ends, or continues and can be attached to.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
 dir=$(new_folder work)
 mark=$(new_mark)
 mkdir -p "$dir/.git/hooks"
-# Works on without its terminal's keys: does what comes by the pipe.
+# Continues without its terminal's keys: runs commands from the pipe.
 cat >"$dir/worker" <<'E2'
 echo "works $1"
 echo one >one
@@ -25,7 +25,7 @@ $(tmux_ capture-pane -p -t =u:)"; fi
 }
 running() { cordon_in "$dir" sessions --json | sed -n "s/.*\"$1\":\"*\([^\",]*\).*/\1/p"; } # FIELD
 order() { timeout 60 sh -c 'printf "%s\n" "$1" >"$2"' sh "$1" "$dir/orders"; }
-# begin SETTING... - a session in a pane of its own, that shows nothing of the shell's
+# begin SETTING... - a session in a pane of its own, which shows nothing of the shell's
 begin() {
 	local settings=() s
 	rm -f "$dir"/{one,two}

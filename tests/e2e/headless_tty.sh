@@ -1,12 +1,12 @@
 #!/bin/bash
-# headless_tty - a command without a console in the human's terminal: what of its output gets there, its keys,
-# signals, sizes, and the terminal afterwards.
+# headless_tty - a command without a console in the user's terminal: its output there, its keys, signals, sizes, and
+# the terminal afterwards.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
 dir=$(new_folder work)
 # in_terminal STREAMS SCRIPT - headless, with a new terminal of 30x100 for the streams ("012"); prints its bytes, and
-# whether its modes are what they were.
+# whether its modes are unchanged.
 in_terminal() {
 	python3 - "$CORDON" "$dir" "$@" <<'P'
 import fcntl, os, pty, struct, subprocess, sys, termios, threading

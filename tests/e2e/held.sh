@@ -1,5 +1,5 @@
 #!/bin/bash
-# held - calls that wait for a human, met by signals: a program is as free as before a slow disk.
+# held - calls that wait for the user, and signals: a program is as free as with a slow disk.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
@@ -110,7 +110,7 @@ sees 'ended with' "the agent has ended"
 keys C-] q
 ended "and the console with it" 0
 
-# Without a console the command that answers is not waited for.
+# Without a console the approver's command is not waited for.
 printf '#!/bin/sh\ntouch %s\nexec sleep 100\n' "$dir/asked" >"$TEST_TMP/slow"
 chmod +x "$TEST_TMP/slow"
 cat >"$dir/alone.py" <<'P'

@@ -6,13 +6,13 @@
 . "$(dirname "$0")/../support/hosts.sh"
 lib=$PWD/build/$B/interpose.so
 [ -e "$lib" ] || skip_all "no preload library was built"
-# The sanitizers' own library has to be the first one.
+# The sanitizers' library must be the first one.
 [ "$B" = release ] || skip_all "it is looked at in the release build"
 own_loopback "$@"
 map=$TEST_TMP/map
 cd "$TEST_TMP" || exit 1
 
-# What the runtime writes, by the description of the file and not by our code for it.
+# The runtime's file, by the description of the format and not by our code for it.
 cat >portmap.py <<'P'
 import os, struct
 SIZE = 24 + 4 * 65536

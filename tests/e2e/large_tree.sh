@@ -1,5 +1,5 @@
 #!/bin/bash
-# large_tree - secrets and other names of what is protected are found anywhere in a tree before the agent runs.
+# large_tree - secrets and other names of protected files are found anywhere in a tree before the agent runs.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3 cc

@@ -1,5 +1,5 @@
 #!/bin/bash
-# late_secret - an .env file that comes from outside during the session is hidden, by a rename too.
+# late_secret - an .env file that an external program creates or renames during the session is hidden.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"

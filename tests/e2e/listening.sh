@@ -1,5 +1,5 @@
 #!/bin/bash
-# listening - where the host's loopback device is shared, a session listens at its own ports only.
+# listening - if the host's loopback device is shared, a session can listen only at its own ports.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -14,7 +14,7 @@ base, count = int(os.environ["LISTENING_BASE_PORT"]), int(os.environ["LISTENING_
 def attempt(fn):
     try: return fn()
     except OSError as e: return errno.errorcode.get(e.errno, str(e))
-# Listen, connect as a client would, and say where that was.
+# Listens, connects like a client, and prints the ports.
 def serve(host, port, family=socket.AF_INET, to=None):
     def f():
         s = socket.socket(family); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

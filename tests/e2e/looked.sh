@@ -1,5 +1,5 @@
 #!/bin/bash
-# looked - a look at a hidden place leaves a trace: a quiet row, a record, a count; not what programs do by habit.
+# looked - a look at a hidden place leaves a quiet row, a record and a count; habitual looks of programs do not.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
 . "$(dirname "$0")/../support/tmux.sh"
@@ -15,7 +15,7 @@ looks() { # COMMAND - the records of a run of it, "PATH REASON"
 		sed -nE 's/.*"op":"(look for|read)","path":"([^"]*)".*"detail":"([^"]*)".*/\2 \3/p' | sort
 }
 is "$(looks true)" "" "a run that looks for nothing leaves none"
-# Each lives on for a moment, so that its name is known.
+# Each continues for a moment, so that its name can be read.
 is "$(looks 'sh -c "cat <~/.ssh/x; cat <~/.ssh/y; cat <~/.aws/credentials; sleep 0.5"; bash -c "cat <~/.ssh/config; sleep 0.5"')" "$HOME/.aws does not exist inside
 $HOME/.ssh does not exist inside
 $HOME/.ssh does not exist inside" "one for each program and place"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mcp_undo - what a model may undo and redo by way of MCP, and what it is told of a safeguard.
+# mcp_undo - undo and redo by a model through MCP, and its reports about a safeguard.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3

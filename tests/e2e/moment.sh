@@ -35,7 +35,7 @@ sees '^first words' "at the moment it was written"
 keys q
 sees '> step 1' "and back"
 keys Escape C-] t
-# What has only just happened is waited for.
+# A recent row is waited for.
 type_text 'clear; echo "newest words"; seq 3 >three' && keys Enter
 sees '(write|A|M) .*three' "a row that is new"
 keys C-] l G o m

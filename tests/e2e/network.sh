@@ -1,5 +1,5 @@
 #!/bin/bash
-# network - connections by host: what is granted works as outside, and nothing else leaves.
+# network - connections by host: granted ones work as outside, and no others leave.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap
 # root and user: here bubblewrap does not start for every user
@@ -237,7 +237,7 @@ is "$(quiet "${opts[@]}" -- python3 swap.py)" "done" "37: addresses are swapped,
 unlike "$(arrived)" '10\.9\.9\.9' "37: nothing arrived elsewhere"
 unlike "$(arrived | grep -vx '17 203.0.113.7 7')" '^17 ' "36: no datagram left but to what was allowed"
 unlike "$(arrived)" '^1 ' "36: nor anything else"
-# Nor do rare families and ways out get there.
+# Nor do rare families and other ways out.
 mark
 run -- "$TOOLS/escape/net" out 203.0.113.7 7 >/dev/null 2>&1
 run -- "$TOOLS/escape/net" families >/dev/null 2>&1
@@ -310,7 +310,7 @@ E2
 opts=(--allow-domain 203.0.113.7 --allow-domain 192.0.2.77 --allow-domain 2001:db8:1::7)
 want=$(python3 like.py)
 is "$(quiet "${opts[@]}" -- python3 like.py)" "$want" "sockets behave as they do outside"
-# What listens inside for one connection is kept for the next one to that host, which may be gone by then.
+# A listener inside is kept for the next connection to that host, which may be down by then.
 there python3 -c 'import socket
 s = socket.create_server(("203.0.113.7", 70)); open("listens", "w").close()
 for i in range(21): c = s.accept()[0]; i < 20 or s.close(); c.close()' &
@@ -328,7 +328,7 @@ woken() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$(named_below $$ cord
 ok "a host that is connected to" wait_for 60 test -e first
 before=$(woken) && touch counted
 ok "and twenty times more" wait_for 60 test -e last
-# (what it did for the first one may be counted late)
+# The first connection may be counted late.
 ok "does not wake the router each time" test $(($(woken) - before)) -lt 5
 touch "counted again"
 wait "$inside"
@@ -471,7 +471,7 @@ while time.time() < end:
 	wait "$inside"
 	like "$(cat "$TEST_TMP/out")" "(reset|closed).*refused.*connected" "without it a connection ends, and a later one starts another"
 done
-# Where descriptors run out, connections fail; the relay does not spin over those that it cannot take.
+# Without free descriptors connections fail; the relay does not loop over those that it cannot accept.
 rm -f up seen
 (ulimit -n 300 && quiet --allow-domain 203.0.113.7:7 -- python3 -c 'import errno, os, socket, time
 kept, codes = [], set()

@@ -1,5 +1,5 @@
 #!/bin/bash
-# network_programs - real programs through the gate: what they print and how they end is as outside.
+# network_programs - real programs through the gate: output and exit status are as outside.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -8,7 +8,7 @@ need curl
 hosts_folder "$@"
 hosts_start
 opts=(--allow-domain good.example --allow-domain 203.0.113.7 --allow-domain 2001:db8:1::7 --allow-domain silent.example --allow-domain six.example)
-# Outside there is a name server, too; inside it is cordon's.
+# Outside there is a name server, too; inside there is cordon's.
 both() { # NAME COMMAND - the same output and exit status, natively and inside; each in a directory of its own
 	local want got
 	mkdir -p native inside

@@ -1,5 +1,5 @@
 #!/bin/bash
-# network_udp - datagrams and echo requests by host: what is granted works as outside, nothing else leaves.
+# network_udp - datagrams and echo requests by host: granted ones work as outside, and no others leave.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap
 # root and user: here bubblewrap does not start for every user
@@ -11,7 +11,7 @@ hosts_start
 run() { plain "$CORDON" run --headless "$@"; }
 quiet() { run "$@" 2>/dev/null; }
 arrived() { tail -n +"$((mark + 1))" "$HOSTS/packets" | grep -v ' 53$' | sort -u; }
-# Who is of this group may ping outside, as distributions have it.
+# Users of this group may ping outside, as distributions set it.
 echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range 2>/dev/null ||
 	echo "$(id -g) $(id -g)" >/proc/sys/net/ipv4/ping_group_range
 
@@ -144,7 +144,7 @@ for i in range(3000):
 print("sent")
 E2
 mark
-# One that comes while the flood still stands in the queues may be lost with it.
+# A datagram that comes while the flood is queued may be lost with it.
 is "$(quiet --allow-domain 203.0.113.7:7 -- sh -c 'python3 flood.py; export WAIT=1; for i in $(seq 60); do
 	python3 udp.py c 203.0.113.7:7 | grep ping && break; done')" "sent
 ping" "after a flood what is granted still works"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# odd_hosts - containers and other hosts that lack something: run and doctor agree, and say what to do.
+# odd_hosts - containers and other hosts with missing features: run and doctor agree, and say what to do.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3

@@ -20,7 +20,7 @@ printf '[rule "mine"]\n\tdeny = read ~/.claude/CLAUDE.md\n' >"$HOME/.config/cord
 echo mine >"$HOME/.claude/CLAUDE.md"
 before=$(tree "$HOME/.claude")
 
-# Where its variable leads it, else into the home folder; saved by a rename as always.
+# Saves to the directory that its variable names, or to the home folder; by a rename, as always.
 cat >"$TEST_TMP/bin/claude" <<'A'
 #!/bin/sh
 at=${CLAUDE_CONFIG_DIR:-$HOME/.claude} json=${CLAUDE_CONFIG_DIR:-$HOME}/.claude.json
@@ -56,7 +56,7 @@ like "$(cat "$HOME/.config/cordon/projects/$label")" "own-settings = claude [0-9
 ok "and no file in it" test ! -e "$dir/.cordon.conf"
 like "$(cordon_in "$dir" audit --json)" '"op":"own-settings"' "the audit log has the answer"
 
-# From then on without a question, wherever it is started in this folder.
+# From then on there is no question, at any start in this folder.
 asked=$(questions)
 run() { (cd "${1:-$dir}" && shift && "$CORDON" run --headless "$@" 2>"$TEST_TMP/err" </dev/null); }
 out=$(run "$dir" -- claude)
@@ -70,7 +70,7 @@ like "$(run "$dir" --shared-settings -- claude)" 'saved: ..old.:1.' "--shared-se
 mkdir "$HOME/src/elsewhere"
 like "$(run "$HOME/src/elsewhere" -- claude)" 'saved: ..old.:1.' "another folder has the human's"
 
-# What an agent puts in the way is not followed.
+# Links that an agent puts in the way are not followed.
 own=$(echo "$HOME"/.local/state/cordon/cache/project-*/own)
 rm -rf "$own" && ln -s "$HOME/private" "$own"
 run "$dir" -- claude >/dev/null
@@ -80,7 +80,7 @@ is "$(ls "$HOME/private")" key "and nothing is written there"
 rm "$own"
 like "$(run "$dir" -- claude)" '"theme":"dark"' "when it is gone a new copy is made"
 
-# The same answer from another terminal: its console begins anew.
+# The same answer from another terminal: its console starts again.
 # asks_again - a first start in a folder of its own, where it waits.
 asks_again() {
 	there=$HOME/src/$1
@@ -119,7 +119,7 @@ until_keys_count
 pressed() { tmux_ send-keys -t =u: o && wait_for 1 there 'The session has ended'; }
 ok "by-attach: one key" wait_for 15 pressed
 begins_anew by-attach
-# Taken out of the settings it is over; where no profile names a variable none is offered.
+# Removed from the settings it no longer applies; without a variable in the profile it is not offered.
 rm "$HOME/.config/cordon/projects/$label"
 like "$(run "$dir" -- claude)" 'saved: ..old.:1.' "taken out of the settings it is over"
 mkdir -p "$HOME/.config/cordon/profiles"

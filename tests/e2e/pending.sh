@@ -1,5 +1,5 @@
 #!/bin/bash
-# pending - what a console is asked is seen and answered from another terminal.
+# pending - a console's questions can be seen and answered from another terminal.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
@@ -49,7 +49,7 @@ ok "deny refuses it" "$CORDON" deny "$(id_of post-checkout | cut -d- -f2)"
 sees 'status=1' "the call has failed inside"
 ok "nothing was made" test ! -e "$dir/.git/hooks/post-checkout"
 
-# Two wishes about one path: what was on the screen is allowed, the other is asked about for itself.
+# Two requests about one path: the one on the screen is allowed, the other is asked about separately.
 hook=.git/hooks/applypatch-msg
 echo mine >"$dir/$hook" && chmod 644 "$dir/$hook"
 echo 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_TRUNC), b"EVIL")' >"$dir/write.py"
@@ -67,7 +67,7 @@ is "$(stat -c %a "$dir/$hook")" 755 "the mode has changed"
 is "$(cat "$dir/$hook")" mine "nothing was written"
 ok "it is denied" "$CORDON" deny "$(id_of applypatch-msg)"
 
-# What is moved is what the human could look at when he was asked.
+# The file that is moved is the one that the user could look at when asked.
 for how in replaced written open; do
 	hook=.git/hooks/post-$how
 	echo good >"$dir/review" && echo EVIL >"$dir/evil"
@@ -96,7 +96,7 @@ sees 'status=0' "it has succeeded"
 type_text 'clear; echo four >.git/hooks/pre-commit; echo four=$?' && keys Enter
 sees 'four=0' "its neighbour is not asked about again"
 
-# A step that a safeguard holds: the line says what a "yes" is about, and what a "no".
+# A step held by a safeguard: the line says what "yes" and "no" do.
 mkdir "$dir/many" && touch "$dir/many"/{1..60}
 type_text 'clear; rm -r many; echo status=$?' && keys Enter
 ok "a held step is listed" wait_for 15 waits 'delete .*/many/'
@@ -108,7 +108,7 @@ sees 'status=137' "its command was ended"
 all_back() { [ "$(find "$dir/many" -type f | wc -l)" = 60 ]; }
 ok "and everything is back" wait_for 15 all_back
 
-# What is not the protocol gets words, and the session lives on.
+# Other text gets an error message, and the session continues.
 answers=$(python3 - "$sock" <<'P'
 import json, socket, sys
 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(60)
@@ -131,7 +131,7 @@ P
 is "$(echo "$answers" | LC_ALL=C sort | uniq -c | tr -s ' ' | tr '\n' ';')" " 9 False True; 1 cut; 1 hello 1 0;" \
 	"commands that make no sense are refused, a line without end cuts the client off"
 
-# Inside there is no such socket, whatever the path says.
+# Inside the socket does not exist, whatever the path.
 type_text "clear; ls -l $run_dir /proc/1/root$run_dir; python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$sock\")' 2>&1 | tail -1; echo over" && keys Enter
 sees '^over ' "the agent has looked for it"
 ok "it does not exist inside" screen_lacks "^srw"
@@ -141,7 +141,7 @@ sees 'ended with' "the agent has ended"
 keys C-] q
 ok "the socket goes with the session" wait_for 15 test ! -e "$sock"
 
-# A session that was killed leaves a name that leads nowhere: it is cleared away.
+# The stale name of a killed session is removed.
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "another session runs"
 sock=$(echo "$run_dir"/*.sock)

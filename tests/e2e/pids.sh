@@ -1,5 +1,5 @@
 #!/bin/bash
-# pids - process numbers that begin anew, and that another process has again: steps keep to their own.
+# pids - process numbers wrap around and are reused: each step keeps to its own processes.
 # SPDX-License-Identifier: MIT
 # root only: it says which number is the next, in a pid namespace of its own
 [ -n "${INSIDE:-}" ] || INSIDE=1 exec unshare -mpf --mount-proc "$0" || exit 1
@@ -20,7 +20,7 @@ for line in reversed(sys.stdin.readlines()):
     out = subprocess.run([sys.argv[1], "diff", str(id), "--raw"], capture_output=True, text=True).stdout
     print(command + ": " + " ".join(sorted(l.split(" b/")[-1] for l in out.splitlines() if l.startswith("diff --git "))))' "$CORDON"
 }
-# begin COMMAND... - a session with it, in which commands are steps; what is written to 3 is its input.
+# begin COMMAND... - a session with it, whose commands are steps; descriptor 3 is its input.
 begin() {
 	rm -f "$TEST_TMP/in" "$TEST_TMP/out"
 	mkfifo "$TEST_TMP/in"
@@ -35,7 +35,7 @@ end() {
 }
 
 echo x >x
-# A pipeline is named from left to right, wherever the numbers begin anew in it.
+# A pipeline is named from left to right, at any position of the wrap.
 # shellcheck disable=SC2016
 begin bash -c 'set -m; echo ready; while read -r n; do tee a$n <x | sed s/x/y/ | tee b$n; done'
 want=
@@ -51,7 +51,7 @@ same "$(history)" "${want%$'\n'}" "a pipeline has its order where the numbers of
 "$CORDON" log --discard --yes >/dev/null
 rm -f -- *
 
-# Eighty commands end while the keeper stands still, and the number of the last one is given again.
+# Eighty commands end while the keeper is stopped, and the last number is reused.
 # shellcheck disable=SC2016
 begin python3 -c '
 import os, signal, sys

@@ -1,5 +1,5 @@
 #!/bin/bash
-# placeholder - network.secret: a key that programs inside use and never have.
+# placeholder - network.secret: a key that programs inside use without having it.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# prompts - agent.prompts: who asks, the agent by itself or cordon alone; offered once.
+# prompts - agent.prompts: either the agent's own prompts or cordon's alone; offered once.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

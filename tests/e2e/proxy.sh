@@ -1,5 +1,5 @@
 #!/bin/bash
-# proxy - hosts are reached without namespaces through a proxy, under the same rules, and not past it.
+# proxy - without namespaces hosts are reached through a proxy, under the same rules, and only so.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -19,7 +19,7 @@ web=(--allow-domain good.example)
 arrived() { tail -n +"$((mark + 1))" "$HOSTS/packets" | grep -v ' 53$' || true; }
 asked() { tail -n +"$((names + 1))" "$HOSTS/names"; }
 
-# A client of HTTP and SOCKS that says what it is answered.
+# A client of HTTP and SOCKS that prints the answers.
 cat >ask.py <<'P'
 import base64, os, socket, struct, sys, urllib.parse
 proxy = urllib.parse.urlparse(os.environ["HTTPS_PROXY"])
@@ -143,7 +143,7 @@ for data in (b"GET / HTTP/1.1\r\n" + ok + b"\r\n", b"GET http://good.example/ HT
     got = raw(data)
     print(got.split(b" ")[1].decode() if got.startswith(b"HTTP") else got)
 print(socks("good.example", 7, secret="x" * 32), socks("good.example", 7, command=2), socks("a\0b", 7), socks("good.example", 0))
-# One request a connection: what follows is not passed on to the first one's host.
+# One request a connection: later ones are not passed on to the first one's host.
 got = raw(b"GET http://good.example/ HTTP/1.1\r\n" + ok + b"\r\nGET http://good.example/second HTTP/1.1\r\n" + ok + b"\r\n", end=False)
 print(got.count(b"HTTP/1.1 "), b"hello" in got)
 print(connect("good.example:7"))
@@ -189,13 +189,13 @@ for family in range(1, 46):
         for protocol in (0, 1, 6, 17, 132, 262):
             if family == 1 or (family in (2, 10) and kind == 1 and protocol in (0, 6)): continue
             attempt("socket %d %d %d" % (family, kind, protocol), lambda: socket.socket(family, kind | socket.SOCK_CLOEXEC, protocol).close())
-# One that is connected, turned around.
+# A connected socket, connected again.
 s = dial(); libc = ctypes.CDLL(None, use_errno=True)
 if libc.connect(s.fileno(), struct.pack("=H", 0) + bytes(14), 16) == 0: print("ALLOWED AF_UNSPEC")
 attempt("again", lambda: s.connect(("203.0.113.7", 7)))
 attempt("listen then", lambda: s.listen())
 attempt("send then", lambda: s.sendto(b"leak", 0x20000000, ("203.0.113.7", 7)))
-# The address changes while the call is looked at.
+# The address changes while the keeper reads the call.
 def sa(ip, port): return struct.pack("=H", 2) + struct.pack(">H", port) + socket.inet_aton(ip) + bytes(8)
 buf = ctypes.create_string_buffer(sa("127.0.0.1", proxy.port), 16); stop = False
 def flip():
@@ -224,7 +224,7 @@ ok "41: the host's own server heard nothing" test ! -e reached
 is "$(quiet --allow-domain 127.0.0.1:7790 -- python3 -c 'import socket
 print(socket.create_connection(("127.0.0.1", 7790)).recv(20).decode())')" "from the host" "a rule about an address of the loopback device opens that"
 kill "$local_server"
-# Who is not inside is not served, though it knew the secret.
+# A process outside is not served, even with the secret.
 quiet "${web[@]}" -- sh -c 'printenv HTTPS_PROXY >url; until [ -e tried ]; do sleep 0.02; done' &
 inside=$!
 wait_for 10 test -s url

@@ -1,5 +1,5 @@
 #!/bin/bash
-# read_gate - dynamic mode: what no rule grants is asked for, served, bound live, or refused.
+# read_gate - dynamic mode: reads without a rule are asked about, served, bound during the session, or refused.
 # SPDX-License-Identifier: MIT
 # also with: SANITIZED=1
 # user only: root runs it with sanitizers
@@ -24,7 +24,7 @@ ln "$HOME/secret" "$HOME/work/alias" # what a granted name leads to is granted
 ln "$HOME/secret" "$HOME/other/twin"
 printf "PS1='ready> '\nHISTFILE=\n" >"$HOME/work/rc"
 
-# headless COMMAND... - nobody to ask: what would be asked is denied. What cordon says is in $refused.
+# headless COMMAND... - without a user questions are denied. Cordon's messages are in $refused.
 refused=$TEST_TMP/refused
 # shellcheck disable=SC2016
 headless() {
@@ -94,7 +94,7 @@ refused_is_told() {
 	is "$(cat "$refused")" "" "$gate: not what is hidden"
 }
 
-# The same relative name, from here and from there, faster than anything is remembered.
+# The same relative name from two directories, within the time of any cache.
 begins_elsewhere() {
 	mkdir "$HOME/many" && ln -s ../many "$HOME/work/to_many" && mkdir "$HOME/work/sub"
 	for i in $(seq 30); do touch "$HOME/many/f$i" "$HOME/work/sub/f$i"; done
@@ -145,7 +145,7 @@ answer() { # approve|deny PATH ARGUMENTS... - to the question about PATH
 	"$CORDON" "$verb" "$(id_of "$path")" "$@" >/dev/null
 }
 
-# in_session COMMAND - typed into the shell of the console; what it says is in $HOME/work/out.
+# in_session COMMAND - types it into the shell of the console; its output is in $HOME/work/out.
 in_session() {
 	rm -f "$HOME/work/done"
 	type_text "( $1 ) >out 2>&1; touch done" && keys Enter
@@ -215,7 +215,7 @@ bound_live() {
 	said $'content of tree/sub/b\na\nsub' "$gate: and what it was"
 }
 
-# What is mounted in a tree would be covered by it.
+# A mount in the tree would be covered by it.
 kept_behind_the_gate() {
 	in_session "cat ~/mixed/a"
 	answer approve /mixed/a --scope session --extent tree
@@ -232,7 +232,7 @@ kept_behind_the_gate() {
 }
 refused() { ! "$CORDON" approve "$@"; }
 
-# taken_back - as the console's view of answers does it, through the session's socket.
+# taken_back - revokes like the console's view of answers, through the session's socket.
 taken_back() {
 	local sock=$HOME/.local/state/cordon/run
 	[ -z "${XDG_RUNTIME_DIR:-}" ] || sock=$XDG_RUNTIME_DIR/cordon
@@ -278,7 +278,7 @@ with_a_human() {
 	ended "$gate: and the console with it" 0
 }
 
-# The device is there, and the kernel mounts nothing for it.
+# The device exists, but the kernel refuses to mount for it.
 no_fuse() {
 	unshare -m sh -c 'mount --bind /dev/null /dev/fuse && cd "$HOME/work" && exec "$@"' sh \
 		"$CORDON" run --headless --mode dynamic "$@" -- sh -c 'cat ~/secret; echo ran' 2>&1 </dev/null
@@ -291,7 +291,7 @@ if [ "$(id -u)" = 0 ]; then
 	unlike "$out" "ran" "and nothing did"
 fi
 
-# The gate's end is no mystery.
+# The gate's end is reported.
 if [ -w /dev/fuse ]; then
 	(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic -- sh -c 'touch ready; until [ -e go ]; do sleep 0.05; done') 2>"$refused" &
 	wait_for 60 test -e "$HOME/work/ready" || fail "a session runs" "$(cat "$refused")"

@@ -15,7 +15,7 @@ said_has() { said | grep -q -- "$1"; }
 # ---- a session ----
 start 120 36 "$dir" "$CORDON run --record shown.cast -- $shell"
 sees 'ready>' "a session runs"
-# (from there, so that no line is long enough to wrap)
+# From there, so that no line wraps.
 type_text 'clear; (cd; ls -d .local/state/cordon .local/state/cordon/recordings; cat .local/state/cordon/recordings/*); echo seen-$((40 + 2))' && keys Enter
 sees '^seen-42' "it looks for its recording"
 sees 'No such file or directory' "and there is none for it"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# remains - what an answer that is taken back leaves open: the view says who has what, as /proc does.
+# remains - files left open after an answer is revoked: the view names the processes, as /proc does.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/tmux.sh"
@@ -20,8 +20,8 @@ print("mapped-" + "it", flush=True)
 time.sleep(600)
 P
 
-# holders DIR - the pid of each process that has something of it, natively seen: descriptors, mappings,
-# directories. The gate's server, which serves what is open behind it, is not inside.
+# holders DIR - the pid of each process with a descriptor, mapping or directory in it, seen natively. The gate's
+# server, which serves open files behind the gate, is not inside.
 cat >"$TEST_TMP/holders.py" <<'P'
 import os, sys
 top = sys.argv[1]

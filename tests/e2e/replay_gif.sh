@@ -11,7 +11,7 @@ tmux_shows() { [ "$(screen | read_gif same)" = "$1" ]; }
 export_gif() { "$CORDON" replay "$cast" --export gif "$@" >"$gif"; }
 
 # ---- what it shows, against tmux ------------------------------------------------------------------------------
-# A session that scrolls, draws over itself, uses the other screen, regions, wide and combined characters, styles.
+# A session that scrolls, draws over itself, uses the alternate screen, regions, wide and combined characters, styles.
 python3 - "$TEST_TMP" <<'END'
 import json, sys
 text = "".join
@@ -120,7 +120,7 @@ is "$(read_gif screen "$gif" 1.7)" "large█" "when it was large"
 is "$(read_gif screen "$gif")" "again█" "and small again, with nothing left beside it"
 
 # ---- parts of a picture ---------------------------------------------------------------------------------------
-# Each picture has only what changed. In the end that is what one picture of all has.
+# Each image has only the changes. Together they show what one image of the whole screen shows.
 cast=$TEST_TMP/parts.cast
 for seed in 1 2 3 4 5 6; do
 	python3 - "$seed" "$cast" "$TEST_TMP/whole.cast" <<'END'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# safeguard - a step that takes away too much is held in the console: every answer, and every end.
+# safeguard - a step that deletes or overwrites too much is held in the console: every answer, and every end.
 # SPDX-License-Identifier: MIT
 # drives: allow-command
 . "$(dirname "$0")/../support/tmux.sh"
@@ -47,14 +47,14 @@ sees 'status=137' "the command was ended"
 same "$(tree "$dir")" "$before" "everything is back as it was"
 keys C-] s
 sees 'undone' "the step is listed as undone"
-# And redo has what it did.
+# Redo restores the step.
 keys r
 sees 'goes away +many/' "redo shows it"
 keys Escape
 loses 'goes away' "and is closed"
 keys C-] t
 
-# Another step goes on while one is held; undo says why it cannot.
+# Another step continues while one is held; undo says why it cannot run.
 type_text 'clear; (rm -rf many; echo ended) & sleep 0.2; echo $((6*7)) >other.txt; wait' && keys Enter
 sees '\? HELD delete.* answers' "held again" # the list has the first one, too
 sees 'other.txt +\+1' "another step goes on, and is kept"
@@ -100,13 +100,13 @@ fill
 type_text 'clear; rm -rf many; echo four-$?' && keys Enter
 sees '\? HELD delete rm -rf many.* answers' "and the first one is asked about again"
 
-# Leaving while it is held ends all of it, keeps the step and gives the terminal back.
+# Leaving while it is held ends the whole session, keeps the step and restores the terminal.
 keys C-] q
 sees 'still runs' "leaving asks"
 leaves "Q ends the program"
 terminal_is_sane "after leaving"
 ok "nothing of it is left" wait_for 10 sh -c "! pgrep -f -- '^$CORDON run .*$mark' >/dev/null"
-# What fill made from outside a moment before may be noted as an edit that undo does not cross.
+# Files that fill has just made outside may be noted as external edits, which undo does not cross.
 ok "what it did can be undone" cordon_in "$dir" undo --force
 ok "and is" count_is 200
 
@@ -126,7 +126,7 @@ same "$(tree "$dir")" "$before" "and taken back"
 keys C-] t
 leave
 
-# What undo cannot keep is held, too: the limit is raised there, or the step goes on without undo.
+# Changes that cannot be captured are held, too: the limit is raised, or the step continues without undo.
 head -c 300k /dev/urandom >"$dir/large"
 large=$(sha256sum <"$dir/large")
 console "--set journal.step-size=100k"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# safeguard_headless - without anybody to ask: off unless set, then denied at once, in one line.
+# safeguard_headless - without a user: off unless set, then denied at once, in one line.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox make
@@ -16,7 +16,7 @@ run() { # OPTIONS... -- COMMAND...
 }
 count() { find "$dir/many" -type f 2>/dev/null | wc -l; }
 
-# Off: what builds and package managers do runs unattended.
+# Off: changes by builds and package managers are not held.
 fill 300
 printf 'clean:\n\trm -rf many\n' >"$dir/Makefile"
 is "$(run -- make -s clean)" 0 "make clean of 300 files runs"
@@ -40,7 +40,7 @@ is "$(count)" 296 "four of them went"
 cordon_in "$dir" undo >/dev/null
 same "$(tree "$dir")" "$before" "and come back"
 
-# Below the limit nothing happens; what the command made itself does not count.
+# Below the limit the step is not held; files that the command created do not count.
 is "$(run --set safeguard.deletes=5 -- sh -c 'rm many/f001 many/f002 many/f003 many/f004
 	mkdir t; for i in 1 2 3 4 5 6 7 8 9; do echo >t/$i; done; rm -r t')" 0 "below the limit"
 cordon_in "$dir" undo >/dev/null
@@ -56,7 +56,7 @@ is "$(run --set safeguard.overwrites=3 --set safeguard.overwrite-bytes=3m -- sh 
 is "$(run --set safeguard.renames-over=3 -- sh -c 'for i in 1 2 3 4; do echo >t; mv t many/f00$i; done')" 137 "replacing files"
 same "$(tree "$dir")" "$before" "is taken back"
 
-# What was not kept cannot come back, and that is said.
+# Files that were not captured cannot be restored, and the message says so.
 is "$(run --set safeguard.deletes=5 --set journal.undo=false -- rm -rf many)" 137 "without a journal"
 like "$(cat "$err")" "not all of it could be brought back.*journal.undo" "the line says what is missing"
 is "$(count)" 296 "four files are gone"
@@ -73,8 +73,8 @@ is "$(run --set safeguard.deletes=0 -- rm -rf many)" 0 "0 switches it off"
 ok "undo" cordon_in "$dir" undo
 rm "$HOME/.config/cordon/config"
 
-# Each command by itself: the one that is denied ends with everything that it started, even what
-# never made a call that cordon sees; the others go on.
+# Each command separately: the denied one ends with all its processes, even one that never made a trapped call; other
+# commands continue.
 cat >"$dir/evil" <<'X'
 exec 3>log
 (while :; do echo x >&3; done) &
@@ -102,7 +102,7 @@ like "$(cordon_in "$dir" audit)" "safeguard.*decision.*undo|safeguard" "it is in
 is "$(cordon_in "$dir" audit | grep -cE ' (safeguard|decision|undo) ' | sed 's/^[3-9]$/some/; s/^[1-9][0-9]$/some/')" some "limit, decision and rollback"
 ok "the audit log verifies" cordon_in "$dir" audit verify
 
-# So does what a command has left running, all of it.
+# So do all processes that a command has left running.
 rm -f "$dir/after" "$dir/left"
 cat >"$dir/evil" <<'X'
 (mkdir seen; sleep 0.5; for f in many/*; do rm $f; done; echo not reached >late) &
@@ -113,7 +113,7 @@ is "$(cat "$dir/left")" "" "the whole of it has ended"
 ok "it did not go on" test -e "$dir/seen" -a ! -e "$dir/late"
 is "$(count)" 300 "and its files are back"
 
-# Of what nobody knows the command of, the loop that it is run by.
+# Of a process of unknown origin, the loop that runs it is ended, too.
 cat >"$dir/evil" <<'X'
 (until [ -e go ]; do :; done; for f in many/*; do rm $f; done; echo not reached >late) &
 X
@@ -124,8 +124,8 @@ is "$(grep -c '^cordon:' "$err")" 1 "once"
 ok "it did not go on" test -e "$dir/go" -a ! -e "$dir/late"
 is "$(count)" 300 "and its files are back"
 
-# Who has lost its parent is found wherever the backend has the orphans: pid 1 inside may be another's
-# child, and without namespaces there is none, and /proc shows what others run.
+# An orphan is found under the process that adopts orphans in each backend: pid 1 inside may be the child of another
+# process; without namespaces there is none, and /proc shows other users' processes.
 mark=$(new_mark)
 cat >"$dir/evil" <<'X'
 import os, subprocess, time

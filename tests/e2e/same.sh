@@ -1,5 +1,5 @@
 #!/bin/bash
-# same - one scenario through the STDIO API, MCP, MCP's socket and the console: one tree, one audit log.
+# same - one scenario through the STDIO API, MCP, MCP's socket and the console: the same tree and audit log.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need python3

@@ -1,5 +1,5 @@
 #!/bin/bash
-# serve_documents - the recorded example session is replayed, and the documents' own messages run as they stand.
+# serve_documents - the recorded example session is replayed, and the documents' own messages are run unchanged.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3

@@ -1,5 +1,5 @@
 #!/bin/bash
-# sessions - cordon alone: what ran here last, or an offer to attach; cordon sessions: what runs.
+# sessions - cordon alone shows the last run here, or offers to attach; cordon sessions lists the running ones.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -24,13 +24,13 @@ ended "cordon too" 0
 
 start 130 40 "$dir" "$CORDON run --theme mono -- bash --noprofile --norc"
 sees '━ > agent .* bash --noprofile --norc ━' "a session with another command"
-# Elsewhere in this folder.
+# In a subdirectory of this folder.
 tmux_ new-session -d -s other -x 100 -y 30 -c "$dir" "$CORDON; exec sleep 600"
 other() { tmux_ capture-pane -p -t =other: | grep -q -- "$1"; }
 ok "cordon alone offers to attach" wait_for 15 other "A session is open here: bash --noprofile --norc"
 tmux_ send-keys -t =other: Enter
 ok "and does" wait_for 15 other "The agent's terminal is in the session's own console\|activity"
-# The list in the console: from here Enter opens a pane beside it, from an attached one it goes there.
+# The list in the console: from here Enter opens a pane beside it, from an attached console it switches to the session.
 second=$(new_folder second)
 tmux_ new-session -d -s second -x 100 -y 30 -c "$second" "env -u TMUX $CORDON run -- sh; exec sleep 600"
 two() { [ "$("$CORDON" sessions --json | wc -l)" = 2 ]; }

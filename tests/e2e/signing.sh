@@ -1,5 +1,6 @@
 #!/bin/bash
-# signing - where git signs commits with keys that are not inside, the start says so, and a setting goes on without.
+# signing - if git signs commits with keys that are not inside, the start says so, and a setting makes it continue
+# without.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git

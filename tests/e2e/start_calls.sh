@@ -7,13 +7,13 @@ dir=$(new_folder work)
 cd "$dir" || exit 1
 trace=$TEST_TMP/trace
 
-# What the numbers depend on: variables that name certificates, directories of PATH.
+# The numbers depend on these: variables that name certificates, directories of PATH.
 run() { env -i HOME="$HOME" PATH=/usr/bin:/bin TEST_TMP="$TEST_TMP" "$@" "$CORDON" run --headless -- true; }
 run && run || exit 1 # the first ones make the store
 run strace -f -qq -y -o "$trace" >"$TEST_TMP/out" 2>&1 || skip_all "strace cannot look at it"
 
-# NAME CALLS for each process, by the name that it gives itself. Root's search of /etc, /var and /boot goes by what is in
-# them, the limits' by what runs.
+# NAME CALLS for each process, by its own name. Root's search of /etc, /var and /boot depends on their content, the
+# limits' on the running processes.
 by_process() {
 	awk '/resumed|^[0-9]+ +(---|\+\+\+)/ { next }
 		!first { first = $1; name[first] = "session" }
@@ -49,7 +49,7 @@ steps() { "$CORDON" log --json | grep -c '"undone":false'; }
 is "$(steps)" 150 "a history of 150 steps"
 strace -f -qq -o "$trace" "$CORDON" run --headless --set journal.steps=20 -- true >"$TEST_TMP/out" 2>&1
 is $? 0 "the next session"
-# (No user sees the names that a keeper uses once the agent runs.)
+# An ordinary user cannot see the names that a keeper uses after the agent's start.
 moves=$(grep -c ' renameat(' "$trace")
 ok "removes what is too much ($moves)" test "$moves" -ge 130
 like "$(cat "$TEST_TMP/out")" "the oldest steps, [0-9]+ to [0-9]+, can no longer be undone" "and says so"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# starting - what others do while a session starts: another start, a signal, rules that change.
+# starting - other processes during a start: another start, a signal, changed rules.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox flock
@@ -9,17 +9,17 @@ cd "$dir" || exit 1
 ok "a session, which makes the store and the audit log" in_folder . sh -c 'echo 1 >f'
 log=$(echo "$state"/audit/*.ndjson) lock=$(echo "$state"/*/lock)
 
-# hold FILE - what another cordon does with it, until the file "go" is there.
+# hold FILE - locks it like another cordon, until the file "go" exists.
 hold() {
 	rm -f go held
 	flock -o "$1" sh -c 'echo >held; until [ -e go ]; do sleep 0.02; done' &
 	wait_for 20 test -e held
 }
-# waited_for FILE - not its holder alone has it open.
+# waited_for FILE - another process than its holder has it open.
 waited_for() { [ "$(find /proc/[0-9]*/fd -lname "$1" 2>/dev/null | cut -d/ -f3 | sort -u | wc -l)" -gt 1 ]; }
 
-# Of two that started together, one has the store and the other the log, as long as its keeper waits for
-# the store: a second. Longer than that one lock is waited for, shorter than the other's whole start.
+# Of two that start together, one has the store and the other the log, as long as its keeper waits for the store: a
+# second. A start waits for one lock longer than that, but not as long as another whole start.
 flock "$log" sh -c 'echo >held; sleep 1.5' &
 wait_for 20 test -e held
 ok "a log that another has for the time of its vain start is waited for" in_folder . sh -c 'echo 2 >f'
@@ -27,7 +27,7 @@ wait
 like "$(cordon_in . log)" "echo 2 >f" "that session's step is kept"
 ok "and its log is whole" cordon_in . audit verify
 
-# The keeper starts the command beside that.
+# Meanwhile the keeper starts the command.
 rm -f up held
 flock "$log" sh -c 'echo >held; sleep 1.5' &
 wait_for 20 test -e held
@@ -38,7 +38,7 @@ wait "$pid"
 is $? 7 "a signal that comes before the log is there is the command's as well"
 wait
 
-# So does the console's: what ends it waits until there is one.
+# So does the console's: a signal to end waits until there is a command.
 rm -f up held
 flock "$log" sh -c 'echo >held; sleep 1.5' &
 wait_for 20 test -e held
@@ -58,7 +58,7 @@ like "$out" "^cordon: another cordon" "and it is said why"
 touch go
 wait
 
-# The rules are read, then the keeper waits for the store: what changes meanwhile counts as well.
+# The rules are read, then the keeper waits for the store: changes meanwhile count as well.
 mkdir -p "$HOME/.config/cordon" "$HOME/tree"
 echo secret >"$HOME/tree/a"
 late_rule() { # false: it has waited for too long

@@ -1,5 +1,5 @@
 #!/bin/bash
-# stdio - cordon run --stdio: an editor before it, an agent behind it.
+# stdio - cordon run --stdio: between an editor and an agent.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3

@@ -1,5 +1,5 @@
 #!/bin/bash
-# steps - what one step is: commands, wrappers, trees of processes, jobs of a shell, what is left running.
+# steps - the processes of one step: commands, wrappers, trees of processes, jobs of a shell, remaining processes.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/tmux.sh"
@@ -8,7 +8,7 @@ dir=$(new_folder work)
 PATH=$(dirname "$CORDON"):$PATH
 cd "$dir" || exit 1
 
-# history - one line per step, oldest first: "COMMAND: PATH PATH", "~" before those of no command.
+# history - one line per step, oldest first: "COMMAND: PATH PATH", "~" before steps without a command.
 history() {
 	"$CORDON" log --json | python3 -c '
 import json, subprocess, sys
@@ -21,7 +21,7 @@ for line in reversed(sys.stdin.readlines()):
 }
 forget() { "$CORDON" log --discard --yes >/dev/null; }
 mode=dynamic
-# agent NAME WANT - the script on stdin is the agent, in $mode; its history is what is wanted.
+# agent NAME WANT - runs the script on stdin as the agent, in $mode, and compares its history.
 agent() {
 	cat >"$TEST_TMP/agent.sh"
 	cp "$TEST_TMP/agent.sh" agent.sh
@@ -95,7 +95,7 @@ agent "a daemon in a session of its own, while its command runs" \
 bash -c '(setsid sh -c "sleep 0.05; echo d >d1; echo d >d2" &); until [ -e d2 ]; do sleep 0.01; done; echo e >e'
 END
 
-# A subshell that only runs others makes no call of its own that is seen, where it may read all.
+# A subshell that only runs other programs makes no trapped call of its own, if it may read all files.
 mode=static
 agent "a loop that a command has left running is the command's, whatever runs by then" \
 	"touch x1 x2 x3; (mkdir s; until [ -e go ]; do :; done; for i in 1 2 3; do rm x\$i; done) & until [ -e s ]; do :; done: s x1 x2 x3
@@ -115,7 +115,7 @@ sh -c ': >go; until [ ! -e x3 ]; do :; done'
 END
 mode=dynamic
 
-# Within the quiet time it is the command's step, later the one of what it left running.
+# Within the quiet time a change belongs to the command's step, later to the step of its remaining processes.
 cat >agent.sh <<'END'
 bash -c '(echo w >w; sleep 0.03; echo x >x) & until [ -e w ]; do :; done; echo y >y'
 until [ -e x ]; do sleep 0.01; done
@@ -126,7 +126,7 @@ like "$(history)" $'until \\[ -e w \\]; do :; done; echo y >y: w (x y$|y\n~left 
 forget
 rm -f w x y
 
-# A left-over that never rests has a step of its own, and what it closes between the two is its own.
+# A remaining process that never rests has its own step, and so do the files that it closes between the two.
 cat >agent.sh <<'END'
 bash -c '(until [ -s own ]; do echo >busy; done) & echo y >y'
 sleep 3

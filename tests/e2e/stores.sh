@@ -28,7 +28,7 @@ same "$(trees)" "$t0" "undoes both parts"
 ok "redo in the other" cordon_in "$a" redo
 same "$(trees)" "$t1" "redoes both"
 
-# One history: steps of one folder alone, in between.
+# One history, with steps of a single folder in between.
 in_folder "$b" sh -c 'echo alone >alone'
 t2=$(trees)
 is "$(cordon_in "$b" log --json | head -n 1 | grep -o '"id":[0-9]*')" '"id":2' "a step of one folder alone"
@@ -62,7 +62,7 @@ ok "so mv copies" test ! -e "$a/r" -a -e "$b/r"
 ok "undo" cordon_in "$b" undo
 ok "brings it back" test -e "$a/r" -a ! -e "$b/r"
 
-# The other folder is not there, or another cordon has it.
+# The other folder is missing, or another cordon has it.
 run sh -c 'echo 1 >"$1/gone"; echo 1 >"$2/gone"' sh "$a" "$b"
 mv "$a" "$a.away"
 out=$(cordon_in "$b" undo 2>&1)
@@ -93,7 +93,7 @@ like "$out" "process $(pgrep -P "$pid" -x cordon-keeper)" "whose process is name
 : >"$a/go"
 wait "$pid"
 
-# More than it takes.
+# More folders than allowed.
 many=()
 for i in $(seq 9); do many+=(--rw "$(new_folder "m$i")"); done
 out=$("$CORDON" run --headless "${many[@]}" -- true 2>&1)
@@ -108,7 +108,7 @@ out=$("$CORDON" run --headless --rw "$a" --rw "$b" --rw "$b/d" -- true 2>&1)
 is "$?" 125 "one inside another"
 like "$out" "one holds the other" "says which to name"
 
-# A folder and one in it, in two sessions: the files would have two histories.
+# A folder and one below it, in two sessions: the files would have two histories.
 mkdir -p "$a/sub"
 in_folder "$a" sh -c 'echo 1 >made; echo 2 >made'
 mkfifo "$TEST_TMP/nested"
@@ -152,7 +152,7 @@ done
 ok "one after the other they run" in_folder "$a" true
 rm -rf "$a/sub"
 
-# A folder that is only looked at.
+# A folder that is only read.
 ro=$(new_folder ro) && echo look >"$ro/f"
 out=$("$CORDON" run --headless --ro "$ro" -- sh -c 'cat "$1/f"; echo x >>"$1/f"; rm "$1/f"; mkdir "$1/d"' sh "$ro" 2>&1)
 like "$out" ^look "--ro: visible inside, though it lies below /tmp"
@@ -215,7 +215,7 @@ start() { # FOLDER... - in the first of them
 for f in order-one order-two order-three order-four; do
 	in_folder "$(new_folder $f)" true
 done
-# Both have taken the lock of their first folder, and wait for one that somebody holds.
+# Both have the lock of their first folder, and wait for one that another process holds.
 state=$HOME/.local/state/cordon
 exec 7<"$(echo "$state"/order-three-*/lock)" 8<"$(echo "$state"/order-four-*/lock)"
 flock 7 && flock 8
@@ -227,7 +227,7 @@ wait $first
 first=$?
 wait $second
 second=$?
-# Who waits does so for a second: on a busy machine the other one may have been at work for longer.
+# A session waits for a second: on a busy machine the other one may have worked for longer.
 told=$(cat "$TEST_TMP/first" "$TEST_TMP/second")
 like "$first $second" '^(0 [0-9]+|[0-9]+ 0)$' "of two starts that name two folders in another order one has both: $told"
 waits_for() { [ "$1" = 0 ] || { [ "$1" = 125 ] && [[ $told == *"another cordon (process "* ]]; }; }

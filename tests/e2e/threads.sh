@@ -1,5 +1,5 @@
 #!/bin/bash
-# threads - a thread with a table of descriptors, a umask or a directory of its own: natively and inside.
+# threads - a thread with its own table of descriptors, umask or directory: natively and inside.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3
@@ -56,7 +56,7 @@ tell("leader: make in n", lambda: make("by-leader", n))
 tell("leader: chmod f", lambda: os.fchmod(f, 0o640))
 tell("leader: make in the thread's", lambda: make("not", done[0]) if done[0] != n else None)
 tell("leader: connect s", lambda: s.connect("s1"))
-# One that shares everything, and one that comes after it under what may be its number.
+# A thread that shares everything, and a later one that may have its number.
 for i in range(3):
     t = threading.Thread(target=lambda: (make(f"shared{i}", n), os.fchmod(f, 0o640 + i))); t.start(); t.join()
 tree()
@@ -68,7 +68,7 @@ in_folder "$inside" python3 .threads.py 2>&1 | grep -v '^\./\.threads' >"$TEST_T
 like "$(cat "$TEST_TMP/out.native")" "shared2.*by-thread" "natively it does what is compared here"
 same "$(cat "$TEST_TMP/out.inside")" "$(cat "$TEST_TMP/out.native")" "the same results, the same tree"
 
-# Threads come and go, and nobody tells the keeper.
+# Threads begin and end without a message to the keeper.
 if [ "$(id -u)" = 0 ]; then # a user may not look
 	cat >"$inside/.many.py" <<'E2'
 import os, sys, threading, time

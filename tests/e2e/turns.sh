@@ -1,6 +1,6 @@
 #!/bin/bash
-# turns - what an agent writes by itself: a step for each burst, turns where the human spoke, and what is left
-# of them in the next session.
+# turns - an agent's own writes: a step for each burst, turns where the user sent a prompt, and their rows in the next
+# session.
 # SPDX-License-Identifier: MIT
 # drives: undo-turn
 . "$(dirname "$0")/../support/tmux.sh"
@@ -8,7 +8,7 @@ need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/src" "$dir/tests/cases"
 for f in src/parse.c tests/cases/1 README; do echo old >"$dir/$f"; done
-# An agent that does in its own process what a line tells: FILE... is written in one go, "." is a pause.
+# An agent that performs each line in its own process: FILE... is written in one go, "." is a pause.
 mkdir -p "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/fake" <<'A'
 #!/usr/bin/env python3
@@ -100,7 +100,7 @@ ok "the newest turn" test ! -e "$dir/src/new.c"
 is "$(cordon_in "$dir" undo --turn | head -n 1)" "undone: steps 2 1, 3 paths" "the one before"
 same "$(content "$dir")" "$before" "all is as it was"
 
-# The agent says that a turn begins: it names one, and the human's is undone as a whole.
+# The agent names a turn that begins, and the user's turn is undone as a whole.
 start 190 40 "$dir" "$CORDON run -- fake"
 sees ready "an agent again"
 say "src/first"
@@ -114,7 +114,7 @@ ok "undo --turn" cordon_in "$dir" undo --turn
 ok "is about all since Enter, whatever the agent says" test ! -e "$dir/src/ruined"
 ok "and no more" test -e "$dir/src/first"
 
-# A hook tells which line is a prompt; an answer to the agent's own question is none.
+# A hook says which line is a prompt; an answer to the agent's own question is not one.
 start 190 40 "$dir" "$CORDON run -- fake"
 sees ready "an agent with a hook"
 say "prompt:fix the parser f1" "f1"
@@ -137,7 +137,7 @@ keys C-d
 sees 'ended' "the agent ends"
 keys C-] q
 ended "cordon too" 0
-# An edit from outside is below the turn that it follows.
+# An external edit is shown below the turn that it follows.
 start 190 40 "$dir" "$CORDON run -- fake"
 sees ready "an agent whose turn you edit"
 say "prompt:one more f3" "f3"

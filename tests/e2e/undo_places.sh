@@ -1,5 +1,5 @@
 #!/bin/bash
-# undo_places - an undo leaves an agent's own folder alone, and takes it along when that is asked for.
+# undo_places - an undo leaves an agent's own folder alone, unless the user asks for all places.
 # SPDX-License-Identifier: MIT
 # drives: all-places
 . "$(dirname "$0")/../support/tmux.sh"
@@ -32,7 +32,7 @@ ok "the file is as the step left it" wait_for 10 file_is two
 ok "the note, too" log_is 01
 loses '╔═' "the dialogs close"
 
-# With the key of the preview all of it goes: in place, outside the folder, while the session runs.
+# With the key of the preview everything is undone: in place, outside the folder, while the session runs.
 press_until 'changes back +file' "the preview again" u
 press_until 'changes back .*s\.jsonl' "P takes the other places along" P
 press_until 'undone' "U does it" U
@@ -45,7 +45,7 @@ ok "brings back both" wait_for 10 log_is 01
 ok "the file" wait_for 10 file_is two
 loses 'interrupted' "nothing was interrupted"
 
-# A step that changed nothing here is not what undo means.
+# A step without changes in this folder is not the one to undo.
 keys C-] t
 type_text "clear; sh -c 'echo 2 >>~/.claude/projects/p/s.jsonl'"
 keys Enter
@@ -87,7 +87,7 @@ ok "undo" cordon_in "$dir" undo
 ok "the file is back" file_is one
 ok "the notes stay" log_is 012
 
-# What carried a save elsewhere is not there any more, and nothing of it stays.
+# The temporary file of a save elsewhere is gone, and no part of it stays.
 saves() { (cd "$dir" && "$CORDON" run --headless --profile claude -- sh -c "$1"); }
 ok "a step begins to save" saves 'echo 1 >~/.claude/projects/p/x.tmp.7; echo 1 >f1'
 ok "the next one ends it" saves 'mv ~/.claude/projects/p/x.tmp.7 ~/.claude/projects/p/x; echo 2 >f2'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# upstream - hosts behind the proxy of a company are reached through it, after they were allowed.
+# upstream - hosts behind a company's proxy are reached through it, after they were allowed.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -13,7 +13,7 @@ python3 "$(dirname "$0")/../support/upstream.py" "$state" &
 wait_for 20 test -e "$state/ready" || skip_all "the test's proxies do not start"
 unset HTTPS_PROXY https_proxy HTTP_PROXY http_proxy ALL_PROXY all_proxy NO_PROXY no_proxy
 
-# As any program does it: by the name where the network is the sandbox's own, else through cordon's proxy.
+# Like any program: by name if the sandbox has its own network, else through cordon's proxy.
 cat >to.py <<'P'
 import base64, errno, os, socket, sys, urllib.parse
 def dial(host, port):

@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm - the virtual machine: a few boots, emulated, in which everything is looked at; what is refused without one.
+# vm - the virtual machine: all properties in a few emulated boots; refusals without one.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/tmux.sh"
@@ -196,7 +196,7 @@ resize 120 40
 type_text 'until [ "$(stty size)" != "$old" ]; do :; done; echo size $(stty size)'
 keys Enter
 sees '^size [0-9]+ [0-9]+' "a new size arrives"
-# A shell that was about to start a command may miss it.
+# A shell that is about to start a command may miss the signal.
 type_text 'sh -c "trap \"echo woken; exit 3\" INT; echo asleep; while :; do sleep 1; done"; echo status $?'
 keys Enter
 sees '^asleep' "a command runs"
@@ -205,7 +205,7 @@ type_text 'dd if=/dev/zero of=/var/fill bs=1M 2>&1 | grep -o "No space"; sync; e
 keys Enter
 sees '^No space' "its image can be filled" 60
 sees '^filled=0' "and nothing hangs" 60
-# The machine dies: all ends, and the human is told.
+# The machine dies: the session ends, and the user is told.
 qemu=$(vm_qemu "$mark")
 isnt "$qemu" "" "QEMU is the monitor's child"
 is "$(grep -E '^(CapEff|NoNewPrivs|Seccomp):' "/proc/$qemu/status" | tr -s '\t\n' ' ')" \
@@ -214,7 +214,7 @@ is "$(find "/proc/$qemu/fd" -lname "$dir*" | wc -l)" 0 "and no descriptor of the
 kill -KILL "$qemu"
 ok "its end ends everything" wait_for 5 none_marked "$mark"
 ended "the console has ended, with 125" 125
-# After such an end the kernel may have no room for what it needs to remove anything: then it does not start.
+# After such an end the kernel may lack the memory to remove any file: then it does not start.
 run --headless --vm-mode persistent -- sh -c 'rm /var/fill && echo x >/var/room && echo room' >"$TEST_TMP/room" 2>"$TEST_TMP/err" </dev/null
 status=$?
 like "$(grep -v '^room' "$TEST_TMP/err")" '^cordon: .*image is full: .*cordon vm reset' "a full image is told of in a line that says what to do"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# vm_mine - what a human wrote while a guest's step ran, or after it, stays: at a safeguard's rollback, and at a model's undo and redo.
+# vm_mine - external edits during a guest's step, or after it, stay: at a safeguard's rollback, at a model's undo and
+# redo.
 # SPDX-License-Identifier: MIT
 # not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run

@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm_network - a guest's network: asked about by name, opened by rules, and its root does not get round that.
+# vm_network - a guest's network: asked about by name, opened by rules; the guest's root cannot bypass it.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/tmux.sh"
@@ -126,7 +126,7 @@ for i in range(3):
     send(ip(17, datagram(), "10.9.9.9", length=2000))
     send(ip(47, b"\0" * 40, "10.9.9.9"))  # another protocol
     send(b"\x00\x07\x08\x00" + ip(17, datagram(), "10.9.9.9"), 0x8100)  # a VLAN
-    # ARP: the router's address is ours; who has the host's?
+    # ARP: the router's address is ours; a question for the host's gets no answer.
     arp = struct.pack(">HHBBH", 1, 0x0800, 6, 4, 2) + MAC + socket.inet_aton(ROUTER) + bytes(6) + socket.inet_aton(ROUTER)
     send(arp, 0x0806)
     send(b"\x60\0\0\0\0\x20\x3a\xff" + socket.inet_pton(socket.AF_INET6, "fe80::1") +
@@ -134,7 +134,7 @@ for i in range(3):
 os.system("ip addr add 192.0.2.2/24 dev eth0; ip route add 127.0.0.53/32 via 198.18.0.1 dev eth0 onlink; ip addr del 127.0.0.1/8 dev lo")
 say("the host's loopback", code(tcp, "198.18.0.1", 4444, 5))
 say("as the host itself", code(udp, "192.0.2.1", 4444, 4, 3))
-# A flood: the network lives on, and so do others' connections.
+# A flood: the network and other connections stay alive.
 begin = time.time()
 for i in range(4000):
     send(ip(6, syn(port=1 + i % 60000, from_port=1 + i % 60000, flags=(2, 16, 18, 4)[i % 4]), OTHER))
@@ -194,7 +194,7 @@ has 'the host.s loopback: ECONNREFUSED' "the router's address is not the host" 9
 has "as the host itself: .*" "nor is one that the guest gives itself"
 has 'after a flood: ping' "after a flood the network is there" 90
 has 'all: tried' "the guest has tried all"
-# What serves the network dies: the human is told, and the guest goes on without.
+# The process that serves the network dies: the user is told, and the guest continues without network.
 kill -KILL "$(vm_part cordon-frames "$mark")"
 sees 'the guest has no network' "the end of its network is told"
 touch "$dir/killed"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm_steps - in a virtual machine too each command is a step, a safeguard holds, and the guest sees an undo.
+# vm_steps - in a virtual machine each command is a step, too; a safeguard holds, and the guest sees an undo.
 # SPDX-License-Identifier: MIT
 # not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run
@@ -85,7 +85,7 @@ keys C-] a
 sees 'HELD 1 of 1' "the dialog"
 press_until 'stopped and rolled back' "it is denied" d
 keys C-] t
-# (or refused all the rest of it, before the word to end it has come there)
+# Or all its further calls were refused, before the signal to end has arrived.
 seen 'status=(137|1) ' "the command is ended in the guest"
 same "$(tree "$dir/many")" "$before" "and rolled back"
 ok "the machine runs again" wait_for 30 sh -c "! { $(declare -f still); still $qemu; }"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# waiting - calls that wait for somebody else, met by signals and timeouts: natively and inside.
+# waiting - calls that wait for another process, with signals and timeouts: natively and inside.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox python3
@@ -59,7 +59,7 @@ def try_all(what, make, address):
     s2 = make(); s2.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
     print(what, "a timeout and a handler that restarts:", connect(s2, address), runs > 0, flags(s2))
     alarms(False)
-    # A signal that any thread may take; the others do not.
+    # A signal that any thread may take; the other threads do not.
     handle(0)
     end = threading.Event()
     def idle():
@@ -91,7 +91,7 @@ if which == "tcp":
     server = full(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
     make = lambda: socket.socket(socket.AF_INET)
     try_all("tcp", make, inet(server))
-    # Under way already: the second call waits for the first one's connection.
+    # The first connection is in progress: the second call waits for it.
     s = make(); s.setblocking(False)
     print("tcp not blocking:", connect(s, inet(server)), connect(s, inet(server)))
     s.setblocking(True)
@@ -153,7 +153,7 @@ for which in unix tcp fifo stop; do
 	same "$(cat "$TEST_TMP/inside")" "$(cat "$TEST_TMP/native")" "$which: as the kernel does it"
 done
 
-# Killed while they wait: the keeper lets go of what it held for them.
+# Killed while they wait: the keeper releases all that it held for them.
 if [ "$(id -u)" = 0 ]; then # a user may not look
 	dir=$(new_folder killed)
 	cp "$TEST_TMP/waiting.py" "$dir/"

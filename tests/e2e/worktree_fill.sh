@@ -1,5 +1,5 @@
 #!/bin/bash
-# worktree_fill - files that come along into a new worktree: uncommitted ones, ignored ones, a step's.
+# worktree_fill - files that are copied into a new worktree: uncommitted ones, ignored ones, a step's.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox git

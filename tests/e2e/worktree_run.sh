@@ -196,7 +196,7 @@ like "$out" "git branch NAME ${two:0:12}" "says how the commits come back"
 ok "the directory has gone" test ! -e "$top.two"
 ok "and the branch" sh -c '! git -C "$0" rev-parse -q --verify cordon/two' "$top"
 ok "the commit has not" git -C "$top" cat-file -e "$two"
-# Whoever has brought another `.git` there: git is not run in it.
+# The worktree has another `.git`: git is not run in it.
 (cd "$top" && "$CORDON" run --headless --worktree=six -- true >/dev/null 2>&1)
 git init -q "$TEST_TMP/evil" && git -C "$TEST_TMP/evil" config core.fsmonitor "touch $TEST_TMP/fsmonitor; false"
 echo "gitdir: $TEST_TMP/evil/.git" >"$top.six/.git"

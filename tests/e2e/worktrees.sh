@@ -44,7 +44,7 @@ for at in linked super/sub ofbare; do
 	is "$(cordon_in "$TEST_TMP/cordon/$at" diff --stat | grep -cE 'objects|refs|logs|index|HEAD')" 0 "$at: the diff shows files of the project"
 done
 
-# Several agents at once, each in a worktree of its own, and each with an undo of its own.
+# Several agents at once, each in its own worktree, with its own undo.
 cd "$TEST_TMP/cordon" || exit 1
 in_folder linked sh -c "echo l >l; git add l; git commit -qm l; touch began; until [ -e go ]; do sleep 0.05; done; rm began go" &
 first=$!
@@ -56,7 +56,7 @@ is "$(git -C other log -1 --format=%s)" o "leaves the other's commit"
 ok "undo in the other" cordon_in other undo
 is "$(git -C other log -1 --format=%s) $(git -C other status -s)" "1 " "takes it back"
 
-# What is another worktree's, and what git on the host would run.
+# Files of another worktree, and files that git on the host would execute.
 cd "$TEST_TMP/cordon" || exit 1
 git -C main reset -q --hard && before=$(state main)
 refused() { # NAME COMMAND
@@ -84,7 +84,7 @@ refused "one that is named from its git directory on" 'echo x >../main/.git/work
 rm -r main/.git/worktrees/relative
 like "$(cordon_in linked why write ../main/.git/HEAD)" "another worktree" "why says whose it is"
 
-# A worktree that the agent added lies in the folder, one that the human adds meanwhile does not.
+# A worktree that the agent added is in the folder, one that the user adds meanwhile is not.
 in_folder linked git worktree add -q wt2 -b wt2
 in_folder linked sh -c 'cd wt2 && echo 2 >two && git add two && git commit -qm two'
 is "$(git -C linked/wt2 log -1 --format=%s)" two "the agent's own worktree is its own in the next session"
@@ -95,7 +95,7 @@ touch linked/added && wait $!
 like "$(cat late.out)" "ermission denied|was refused" "a worktree that is added during a session is another's"
 is "$(git -C late log -1 --format=%s)" "$(git -C main log -1 --format=%s)" "and works"
 
-# A .git that leads somewhere else.
+# A .git that leads to another place.
 strange() { # NAME TARGET
 	rm -rf odd && mkdir odd && echo "gitdir: $2" >odd/.git
 	local out
@@ -117,7 +117,7 @@ if [ "$(id -u)" = 0 ]; then
 	out=$(cd odd2 && "$CORDON" run --headless -- true 2>&1)
 	like "$out" "does not name this folder|belongs" "another user's repository is not taken in"
 fi
-# History of the start that is rewritten: the branches of the repository, and of a submodule.
+# The history before the start is rewritten: branches of the repository, and of a submodule.
 make_all "$TEST_TMP/rewritten"
 amend='git commit -q --amend --allow-empty -m "$0"'
 for at in linked super/sub ofbare; do
@@ -131,7 +131,7 @@ like "$(in_folder . sh -c "cd sub && $amend" worse 2>&1)" "submodule 'sub': bran
 like "$(in_folder . sh -c "i=0; while [ \$i -lt 99 ]; do mkdir -p .git/modules/\$i/objects; cp .git/HEAD .git/modules/\$i/; i=\$((i + 1)); done
 	cd sub && $amend" hidden 2>&1)" "submodule 'sub': branch|could not check whether git history was rewritten" "nor is it silent among many others"
 
-# A rule that denies reading the repository keeps it out, however the folder is its worktree.
+# A rule that denies reading the repository keeps it out, even for its worktree.
 make_repo "$TEST_TMP/closed" && git -C "$TEST_TMP/closed" worktree add -q "$TEST_TMP/open" -b open
 printf '[rule "closed"]\n\tdeny = read %s/closed/**\n' "$TEST_TMP" >>"$HOME/.config/cordon/config"
 cd "$TEST_TMP/open" || exit 1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# filled - a program of the host saves a protected file by way of one that somebody inside has, too.
+# filled - an external program saves a protected file by way of a file that a process inside also has.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 # shellcheck disable=SC2016 # expanded inside
@@ -8,8 +8,8 @@ need_sandbox python3
 use_backend
 mkdir -p "$TEST_TMP/bin"
 
-# holds HOW TEMP... - the agent has these before the program of the host takes them for its own, and writes to them
-# when it is told to.
+# holds HOW TEMP... - the agent has these files before the external program uses them, and writes to them when it gets
+# the order.
 cat >"$TEST_TMP/bin/holds" <<'P'
 #!/usr/bin/python3
 import ctypes, mmap, os, subprocess, sys, time

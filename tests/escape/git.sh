@@ -1,5 +1,5 @@
 #!/bin/bash
-# git - what git on the host trusts: the agent leaves it behind, and the human uses git as always.
+# git - files that git on the host trusts: the agent leaves them, and the user uses git as always.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 # shellcheck disable=SC2016 # expanded inside
@@ -35,7 +35,7 @@ gone() { # NAME PATH... - none of them is there
 mkdir -p "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/mkindex" <<'PY'
 #!/usr/bin/python3
-# mkindex MODE BLOB PATH VERSION - one more entry; MODE: rename, place, lock, link, writer
+# mkindex MODE BLOB PATH VERSION - adds an entry; MODE: rename, place, lock, link, writer
 import hashlib, os, struct, sys
 mode, blob, path, version = sys.argv[1], bytes.fromhex(sys.argv[2]), sys.argv[3].encode(), int(sys.argv[4])
 def entry(name, last):
@@ -306,7 +306,7 @@ is "$(cat sub/.git)" "gitdir: ../.git/worktrees/known" "37: an honest one gets i
 rm -r sub
 cat >"$TEST_TMP/bin/keepopen" <<'PY'
 #!/usr/bin/python3
-# keepopen HOW - a writer that stays, another name, a mapping
+# keepopen HOW - a writer that stays open, another name, a mapping
 import ctypes, mmap, os, sys
 good = b'gitdir: ../.git/worktrees/known\n'
 os.makedirs('sub', exist_ok=True)
@@ -419,7 +419,7 @@ inside "$evil store/hooks/pre-commit; chmod +x store/hooks/pre-commit; $evil .gi
 quiet git status && quiet git commit --allow-empty -qm b
 not_run "38: a git directory that .git is a link to"
 
-# A gitfile whose way leads over links: `..` is what the kernel makes of it.
+# A gitfile with links on its path: `..` means what the kernel makes of it.
 for way in hop/store=deep/er/store hop/../store=deep/store; do
 	empty && mkdir -p deep/er && ln -s deep/er hop && git init -q --separate-git-dir "${way#*=}" . && echo a >a
 	git add a && git commit -qm a && echo "gitdir: ${way%=*}" >.git
@@ -431,7 +431,7 @@ for way in hop/store=deep/er/store hop/../store=deep/store; do
 	unlike "$(readlink hop)" bad "38: which leads nowhere else"
 done
 
-# By way of further links: who leads one of them elsewhere writes to none of these.
+# Through further links: a process that redirects one of them writes to none of these files.
 fresh
 mkdir -p c1 scripts v1 && ln -s c1 conf && echo '# mine' >c1/envrc && ln -s conf/envrc .envrc && ln -s v1 v0 && ln -s v0 .vscode
 echo '#!/bin/sh' >scripts/real && ln -s real scripts/link && ln -s ../../scripts/link .git/hooks/pre-commit && chmod +x scripts/real

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mine - what a human wrote while a step ran stays when the step is rolled back: by an abort, a safeguard, after a crash.
+# mine - external edits during a step stay when the step is rolled back: by an abort, a safeguard, after a crash.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -14,7 +14,7 @@ begin() {
 	turn=$((turn + 1)) && dir=$(new_folder "work$turn")
 	before_agent
 }
-# The agent writes: "ready" where it waits; the human's edits are seen; then it goes on.
+# The agent writes, says "ready" and waits; the external edits are seen; then it continues.
 edit_meanwhile() {
 	wait_for 20 test -e "$dir/ready" || fail "the agent is ready"
 	human

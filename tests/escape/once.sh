@@ -1,5 +1,5 @@
 #!/bin/bash
-# once - what is allowed once is the wish on the screen: not another thread's, nor another file's.
+# once - an answer for once allows the request on the screen: not another thread's, nor another file's.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -7,7 +7,7 @@ need_sandbox python3
 use_backend
 mkdir -p "$TEST_TMP/bin"
 
-# two HOW CALL - "a" is to take a protected name; while the human thinks, the same process wants more of it.
+# two HOW CALL - "a" is to take a protected name; before the answer the same process requests more of it.
 cat >"$TEST_TMP/bin/two" <<'P'
 #!/usr/bin/python3
 import os, signal, sys, threading, time
@@ -42,7 +42,7 @@ chmod +x "$TEST_TMP/bin/two"
 for how in other replaced anew; do
 	for call in rename link; do
 		dir=$(new_folder "$how-$call") && cd "$dir" || exit
-		# the first question alone is answered with yes
+		# only the first question is answered with yes
 		cat >"$TEST_TMP/answer" <<E
 #!/bin/sh
 cat >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
-# once_brought - what is allowed once brings what was on the screen: a directory with all that is below it, a link with
-# what it leads to, a file under all of its names.
+# once_brought - an answer for once allows exactly the object on the screen: a directory with all its content, a link
+# with its target, a file under all of its names.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -8,7 +8,7 @@ need_sandbox git python3
 use_backend
 mkdir -p "$TEST_TMP/bin"
 
-# one WAY - a call that is asked about, and what is done to its object before the answer, or after it.
+# one WAY - a call that is asked about, and a change of its object before the answer, or after it.
 cat >"$TEST_TMP/bin/one" <<'P'
 #!/usr/bin/python3
 import ctypes, mmap, os, shutil, signal, socket, sys, threading, time
@@ -150,9 +150,9 @@ wishes() {
 	done
 	wait
 }
-# evil DIR - what stands under the protected names, links followed.
+# evil DIR - the files under the protected names, links followed.
 evil() { find -L "$1/.git" "$1/.vscode" "$1/.envrc" -type f -exec grep -l EVIL {} + 2>/dev/null; }
-# held PLACE WAY... - each was asked about, and what nobody was shown does not stand there.
+# held PLACE WAY... - each was asked about, and a file that was not shown does not have the name.
 held() {
 	local place=$1 way dir
 	shift
@@ -162,7 +162,7 @@ held() {
 		[ -e "$dir.question" ] || fail "3: $place, $way: it is asked about" "$(cat "$dir.out")"
 	done
 }
-# taken PLACE WAY... - where nothing was done to it, it takes the name.
+# taken PLACE WAY... - an unchanged object takes the name.
 taken() {
 	local place=$1 way dir
 	shift

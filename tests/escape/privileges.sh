@@ -1,5 +1,5 @@
 #!/bin/bash
-# privileges - what makes a program of the host more than who runs it: set-id bits and capabilities of files.
+# privileges - a program of the host with more rights than its user: set-id bits and file capabilities.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 # root and user: set-id bits and capabilities are other ones
@@ -10,7 +10,7 @@ mkdir -p "$TEST_TMP/bin"
 dir=$(new_folder work)
 cd "$dir" || exit 1
 
-# Each way to make a file with set-id bits, or to give them to one; and all that a capability sets.
+# Each way to create a file with set-id bits, or to add them; and all ways to set a capability.
 cat >"$TEST_TMP/bin/give.py" <<'P'
 import ctypes, os, shutil, struct
 c = ctypes.CDLL(None, use_errno=True)
@@ -62,7 +62,7 @@ is "$(grep -c ' done$' "$TEST_TMP/out")" "$([ "$(id -u)" = 0 ] && echo 11 || ech
 ok "27: undo" "$CORDON" undo
 is "$(echo *)" plain "27: all is as before"
 
-# What had them before keeps them until somebody inside may write to it; undo brings them back.
+# A file that had them keeps them until a process inside may write to it; undo restores them.
 [ "$(id -u)" = 0 ] || done_testing
 need setcap getcap
 cp /bin/true had && chmod 4755 had && cp had both && cp had kept && chmod 6755 kept

@@ -1,5 +1,5 @@
 #!/bin/bash
-# read_race - what a name leads to changes while it is opened: never a byte of what is not granted.
+# read_race - names change their targets while they are opened: no byte of an ungranted file is read.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
 # timeout: 2400
@@ -8,8 +8,8 @@ need_sandbox python3
 mkdir -p "$HOME/work/d" "$HOME/other" && echo granted >"$HOME/work/d/f" && echo SECRET >"$HOME/other/f"
 cat >"$HOME/work/race.py" <<'P'
 import os, sys, time
-# Processes flip links, a file's and a directory's, between what is granted and what is not: two
-# inside, through the keeper, and two outside, at any moment.
+# Processes exchange links, a file's and a directory's, between granted and ungranted targets: two inside, through the
+# keeper, and two outside, at any moment.
 secret, n, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 own = "in" if os.environ.get("CORDON_SESSION") else "out"
 def flip(name, one, other):
@@ -25,7 +25,7 @@ for args in (("p", "d/f", secret), ("q", "d", os.path.dirname(secret))):
     if pid == 0: flip(*args)
     children.append(pid)
 if n == 0: time.sleep(100000)
-# So many times, or so long; but until both ways were taken.
+# For a number of rounds, or for a time, but until both targets were opened.
 seen = {}
 here = os.open(".", os.O_PATH)
 end = time.monotonic() + seconds

@@ -1,5 +1,5 @@
 #!/bin/bash
-# resources - an agent that takes all it can get: the host, cordon and the rules stay as they were.
+# resources - an agent that uses all it can get: the host, cordon and the rules stay intact.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -10,7 +10,7 @@ outside=$(new_folder outside)
 cd "$dir" || exit 1
 run() { timeout 600 "$CORDON" run --headless "$@" 2>&1; }
 
-# How many of these processes there can be is for the kernel to say: 400 or, by cgroup, fewer.
+# The kernel limits the number of these processes: 400 or, by cgroup, fewer.
 out=$(run --set sandbox.processes=400 -- python3 -c 'import os, signal
 pids = []
 try:
@@ -40,7 +40,7 @@ try:
 except MemoryError: print("stopped")')
 unlike "$out" 'took' "50: memory is bounded"
 
-# File watches are counted for the user as a whole, where the keeper and the human's editors have theirs.
+# File watches are counted for the user as a whole, with those of the keeper and the user's editors.
 if [ "$BACKEND" != landlock ]; then
 	exec 8<"$TOOLS/escape/kernel" && flock 8 # two of these at once, of two backends, would take all of them
 	out=$(run -- python3 -c 'import ctypes
@@ -51,7 +51,7 @@ print("made", n, "of", int(open("/proc/sys/fs/inotify/max_user_instances").read(
 	exec 8<&-
 fi
 
-# Held questions, refused calls, and what the log makes of them.
+# Held questions, refused calls, and their lines in the log.
 out=$(run -- python3 -c 'import os, sys
 refused = 0
 for i in range(4000):

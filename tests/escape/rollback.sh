@@ -1,5 +1,5 @@
 #!/bin/bash
-# rollback - a protected file that comes back by a rollback, while somebody inside still holds it.
+# rollback - a rollback restores a protected file while a process inside still holds it.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -92,7 +92,7 @@ make_tree() {
 	chmod 755 "$dir/.git/hooks/pre-commit"
 	cp -a "$dir" "$dir.was"
 }
-# Nothing that the host obeys may be another than before, in bytes or by name.
+# No file that the host trusts may differ from before, in bytes or by name.
 guarded() {
 	(cd "$1" && find .git .envrc .vscode .claude -printf '%p %y %m %s %n %l\n' 2>/dev/null | grep -v '^[^ ]* d' | LC_ALL=C sort
 		find .git .envrc .vscode .claude -type f -exec cat {} + 2>/dev/null)
@@ -105,7 +105,7 @@ try() { # HOW PATH STEPS WORDS BACK - BACK: the file is at its name again
 	unlike "$(guarded "$dir")" EVIL "$name: nothing of it is obeyed: $out"
 	[ "$5" = no ] || same "$(guarded "$dir")" "$(guarded "$dir.was")" "$name: all is as it was"
 	ok "$name: the store is sound" cordon_in "$dir" journal verify
-	# What is undone from outside afterwards, newest first, ends where it began.
+	# Undoing the rest from outside, newest first, leads back to the beginning.
 	while cordon_in "$dir" undo || cordon_in "$dir" undo --force; do :; done >/dev/null 2>&1
 	same "$(guarded "$dir")" "$(guarded "$dir.was")" "$name: undone, all of it is as it was"
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# sockets - connecting to sockets of the host: refused, granted by a rule or a human, never swapped.
+# sockets - connecting to sockets of the host: refused, granted by a rule or the user, never swapped.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/tmux.sh"
@@ -16,7 +16,7 @@ rule() { # LINE... - the settings are the backend and one rule section of these
 	printf '\t%s\n' "$@" >>"$config"
 }
 
-# A server of the host at each path: it greets whoever connects, and writes the path down.
+# A server of the host at each path: it greets each client, and notes the path.
 cat >"$TEST_TMP/serve.py" <<'E2'
 import os, select, socket, sys
 socks = {}
@@ -37,7 +37,7 @@ while True:
         except OSError: pass
         c.close()
 E2
-# What the agent runs: PATH..., each as given; what is heard or the errno.
+# The agent's program: connects to each PATH as given; prints the greeting or the errno.
 cat >"$dir/call.py" <<'E2'
 import errno, socket, sys
 for path in sys.argv[1:]:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# stdio - the three descriptors that come in from outside lead nowhere but to what they are.
+# stdio - the three descriptors from outside give access only to their own objects.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -35,7 +35,7 @@ is "$(inside -- cat <"$TEST_TMP/give.py" | head -n 1)" "import os, socket, subpr
 is "$(echo piped | inside -- cat)" piped "a pipe is"
 is "$("$CORDON" run --headless -- echo out 2>&1 <&-)" out "and one may be closed"
 
-# A file that is given to be read is not changed by opening it again.
+# A file that is open for reading cannot be changed by opening it again.
 echo old >"$TEST_TMP/given"
 # shellcheck disable=SC2016 # of the shell inside
 inside -- sh -c 'echo new >/proc/self/fd/0; echo new >>/dev/stdin; chmod 777 /proc/self/fd/0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# stuck - a keeper that does nothing any more: what is inside ends with cordon all the same.
+# stuck - a stopped keeper: the processes inside end with cordon all the same.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -7,11 +7,11 @@ dir=$(new_folder work)
 
 agents() { pgrep -f "^sh -c : the agent of $mark;"; }
 none_inside() { ! agents; }
-# One that has a terminal's session, and one that has none.
+# One that leads a terminal's session, and one that does not.
 agent() { # MARK
 	echo ": the agent of $1; (setsid sh -c ': the agent of $1; sleep 300' &); echo >up; sleep 300"
 }
-# stop_keeper NAME - $pid, a cordon that runs the above, has a keeper that is stopped from here on.
+# stop_keeper NAME - stops the keeper of $pid, a cordon that runs the above.
 stop_keeper() {
 	wait_for 10 test -e "$dir/up"
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)

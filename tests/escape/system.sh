@@ -1,5 +1,5 @@
 #!/bin/bash
-# system - run by root: what only root may read of the system is closed, and its folders are no working folders.
+# system - run by root: files that only root may read are closed, and the system's folders cannot be working folders.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 # root only: an ordinary user may not read these files in any case

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ways - the files of cordon's settings, and links that lead to them or to the undo store, cannot be taken away.
+# ways - files of cordon's settings, and links that lead to them or to the undo store, cannot be removed.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
@@ -7,7 +7,7 @@ need_sandbox
 use_backend
 settings=$(cat "$HOME/.config/cordon/config" 2>/dev/null)
 base=$TEST_TMP/ways
-# fresh - an empty home, and a place outside of it. What is there is what the agent may take away.
+# fresh - an empty home, and a place outside it, with the files that the agent may remove.
 fresh() {
 	chmod -R u+rwx "$base" 2>/dev/null
 	rm -rf "$base"
@@ -19,7 +19,7 @@ put() { # FILE [LINE] - settings: the backend and a rule
 	mkdir -p "${1%/*}"
 	printf '%s\n[rule "own"]\n\tdeny = connect *\n%b' "$settings" "${2:+\t$2\n}" >"$1"
 }
-# attempt FOLDER SCRIPT - the links and files of the home and outside are the same afterwards, but for what is new.
+# attempt FOLDER SCRIPT - the links and files of the home and outside are unchanged afterwards, except for new ones.
 attempt() {
 	local before after found=(\( -type l -o -name '*onfig' -o -path '*/cordon' \) -printf '%p %y %l %i\n')
 	(cd "$1" && "$CORDON" run --headless --rw "$1" -- true) 2>/dev/null # makes its folders

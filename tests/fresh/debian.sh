@@ -1,9 +1,9 @@
 #!/bin/bash
-# debian - from a package to a running command with two commands, on a Debian that was installed just now.
+# debian - from a package to a running command with two commands, on a newly installed Debian.
 # SPDX-License-Identifier: MIT
 # timeout: 1800
 #
-# `make test-fresh`: not part of `make test`, for it downloads two Debians from where apt gets its packages.
+# `make test-fresh`: not part of `make test`, because it downloads two Debians from the mirrors of apt.
 . "$(dirname "$0")/../support/lib.sh"
 PATH=$PATH:/usr/sbin:/sbin
 need debootstrap pivot_root unshare apt-get dpkg-shlibdeps
@@ -15,7 +15,7 @@ deb=$(echo build/cordon_*_"$(dpkg --print-architecture)".deb) tarball=$(echo bui
 [ -f "$deb" ] && [ -f "$tarball" ] || skip_all "no packages: make deb dist"
 own=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
-# in_root COMMAND - in $root with what a machine has: /proc, /sys, /dev, names of hosts
+# in_root COMMAND - in $root with the parts of a machine: /proc, /sys, /dev, names of hosts
 in_root() {
 	unshare -mpf sh -c '
 		mount --make-rprivate / && mount --bind "$0" "$0" && cd "$0" || exit 1

@@ -6,15 +6,15 @@
 [ "$(id -u)" = 0 ] || skip_all "only root mounts images"
 need losetup
 tree=$PWD
-# A mount namespace of its own: whatever kills this test, the mounts and with them the loop devices
-# (they are cleared by themselves after the last use) go too.
+# In its own mount namespace: however this test ends, its mounts are removed, and with them the loop devices (which are
+# detached after the last use).
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	unshare -m true 2>/dev/null || skip_all "no mount namespaces here"
 	IN_NAMESPACE=1 exec unshare -m --propagation private "$tree/tests/fs/images.sh"
 fi
 images=$TEST_TMP
 [ -d /dev/shm ] && images=$(mktemp -d /dev/shm/cordon-images.XXXXXX) && chmod 755 "$images"
-# Where an ordinary user can go, and not below /tmp: the sandbox has its own of that.
+# At a place that an ordinary user can enter, and not below /tmp, of which the sandbox has its own.
 mounts=$(mktemp -d /srv/cordon-images.XXXXXX) && chmod 755 "$mounts"
 trap 'cd /; umount -l "$mounts"/*/ 2>/dev/null; rmdir "$mounts"/*/ "$mounts"; [ "$images" = "$TEST_TMP" ] || rm -rf "$images"' EXIT
 
@@ -32,7 +32,7 @@ mount_one() {
 	rm -f "$images/$1" # the loop device holds it
 }
 
-# e2e SCRIPT - an end-to-end test whose home (and state) and folder lie where HOME and TEST_TMP say
+# e2e SCRIPT - an end-to-end test with its home (and state) and folder at HOME and TEST_TMP
 e2e() {
 	(cd "$tree" && bash "tests/e2e/$1" 2>&1) >"$images/out" || { grep -v '^ok' "$images/out" && return 1; }
 }

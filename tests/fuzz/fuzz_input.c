@@ -1,4 +1,4 @@
-/* fuzz_input - any bytes from the human's terminal: decoded the same whole and in pieces. */
+/* fuzz_input - any bytes from the user's terminal: the same events whole and in pieces. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Everything decoded, with pastes joined: where they are cut depends on the reads. */
+/* Decodes everything, with pastes joined, because reads divide them at random. */
 static void decode(const char *data, size_t size, size_t step, struct buf *out)
 {
 	struct input in;

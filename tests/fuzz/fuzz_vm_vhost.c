@@ -1,4 +1,4 @@
-/* fuzz_vm_vhost - QEMU's messages and a guest's rings, of any bytes. */
+/* fuzz_vm_vhost - QEMU's messages and a guest's rings, with any bytes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* scene - a console over a model made by hand, with verbs that are only written down. */
+/* scene - a console over a model made by hand, with verbs that are only recorded. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
@@ -298,7 +298,7 @@ void scene_fill(struct scene *s)
 	add_step(s, 3, "npm test", 1, 1);
 	add_step(s, 4, "rm -rf build\033[2J\342\200\256", 120, 0);
 	add_step(s, 5, "make -j2", 9, 0);
-	model_step(m, 1)->created = 14; /* else it is taken for an agent's own */
+	model_step(m, 1)->created = 14; /* otherwise it counts as the agent's own */
 	model_step(m, 3)->incomplete = true;
 	model_step(m, 5)->running = true;
 	model_add_row(m, ROW_EXEC, 2, 11, 0, "exec", "sed -i s/foo/bar/ src/main.c",
@@ -541,7 +541,7 @@ void scene_draw(struct scene *s)
 
 void scene_wait(struct scene *s, int64_t ms)
 {
-	scene_draw(s); /* what is to be read must have been on the screen */
+	scene_draw(s); /* text must have been on the screen before it counts as read */
 	s->now_us += ms * 1000;
 	scene_draw(s);
 }

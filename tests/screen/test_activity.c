@@ -1,4 +1,4 @@
-/* test_activity - rows of one object and command are one, at every level; details; a flood. */
+/* test_activity - rows of one object and command are joined, at every level; details; a flood. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -13,7 +13,7 @@ static void touch(struct scene *s, int64_t step, const char *op, const char *pat
 	model_add_row(&s->model, ROW_TOUCH, step, 40, 0, op, path, to)->wall_us = 5000000;
 }
 
-/* What `git commit` does, an edit through a temporary file, and a refusal. */
+/* Adds the events of `git commit`, an edit through a temporary file, and a refusal. */
 static void fill(struct scene *s, int w, int h)
 {
 	scene_init(s, w, h, DEPTH_256);
@@ -86,7 +86,7 @@ static void levels(void **state)
 	scene_done(&s);
 }
 
-/* One row for a command that is run again, and none for a program that reads something else. */
+/* A command that runs again has one row; a program that reads other files has none. */
 static void commands_outside_of_steps(void **state)
 {
 	struct scene s;
@@ -107,7 +107,8 @@ static void commands_outside_of_steps(void **state)
 	scene_done(&s);
 }
 
-/* What make runs is make's; what the agent and a shell of its run are commands. */
+/* Programs that make runs belong to make; programs that the agent and its shell run are
+ * commands. */
 static void the_programs_of_a_command_are_one_row(void **state)
 {
 	static const struct {
@@ -120,7 +121,7 @@ static void the_programs_of_a_command_are_one_row(void **state)
 		     {14, 13, "as a.s"},
 		     {12, 11, "ld a.o"}, /* one after the other in one process */
 		     {20, 10, "rg TODO"},
-		     {12, 10, "cat x"}}; /* the number is used again */
+		     {12, 10, "cat x"}}; /* the number is reused */
 	struct scene s;
 
 	(void)state;
@@ -154,14 +155,14 @@ static void many_files_of_a_directory_are_one_row(void **state)
 		snprintf(path, sizeof(path), HERE "lib/m/p%d/x", i % 5 * 100 + i);
 		touch(&s, 1, "openat", path, NULL);
 	}
-	touch(&s, 1, "unlinkat", HERE "lib/m/p0/x", NULL); /* is there no more */
+	touch(&s, 1, "unlinkat", HERE "lib/m/p0/x", NULL); /* already removed */
 	for (int i = 0; i < 19; i++) {
 		snprintf(path, sizeof(path), HERE "data/f%d", i);
 		touch(&s, 2, "unlinkat", path, NULL);
 	}
 	ui_changed(s.ui);
 	scene_keys(&s, "C-] l");
-	assert_int_equal(rows(&s), 21); /* one for lib, none for data yet */
+	assert_int_equal(rows(&s), 21); /* one for lib, none for data so far */
 	assert_true(scene_shows(&s, "A lib/m: 24 files"));
 	assert_false(scene_shows(&s, "lib/m/p"));
 	touch(&s, 2, "unlinkat", HERE "data/f19", NULL);
@@ -203,7 +204,7 @@ static void the_project_is_without_usual_refusals_and_answered_questions(void **
 	assert_false(scene_shows(&s, "? ASK write ~/notes"));
 	assert_true(scene_shows(&s, "? ASK write ~/other"));
 	assert_true(scene_shows(&s, "+ ALLOW writing ~/notes once"));
-	scene_keys(&s, "L"); /* what was asked and refused */
+	scene_keys(&s, "L"); /* questions and refusals */
 	assert_true(scene_shows(&s, "? ASK write ~/notes"));
 	assert_true(scene_shows(&s, ".claude/x"));
 	scene_done(&s);
@@ -227,7 +228,7 @@ static void times_are_in_order(void **state)
 	scene_done(&s);
 }
 
-/* A program that saves a copy under a new name each time, and may not: one row. */
+/* A program that saves a copy under a new name each time and is refused has one row. */
 static void refusals_alike_are_one(void **state)
 {
 	const char *why = "a rule of the profile denies it";
@@ -251,7 +252,7 @@ static void refusals_alike_are_one(void **state)
 	assert_true(scene_shows(&s, "DENY write ~/.agent/other/a"));
 	assert_true(scene_shows(&s, "x2"));
 	scene_keys(&s, "L L L");
-	assert_int_equal(rows(&s), 12); /* everything is everything */
+	assert_int_equal(rows(&s), 12); /* all rows */
 	scene_done(&s);
 }
 
@@ -280,7 +281,7 @@ static void details_and_jumps(void **state)
 	scene_done(&s);
 }
 
-/* Rows leave the ring below the cursor, which stays on what it was on. */
+/* Rows leave the ring below the cursor, which keeps its row. */
 static void a_flood(void **state)
 {
 	struct scene s;
@@ -309,7 +310,7 @@ static void a_flood(void **state)
 	scene_done(&s);
 }
 
-/* The file is named first: the end of a row may be cut. */
+/* The file comes first, because the end of a row may be cut. */
 static void a_take_back_names_its_file(void **state)
 {
 	struct scene s;
@@ -326,7 +327,7 @@ static void a_take_back_names_its_file(void **state)
 	scene_done(&s);
 }
 
-/* The row that says "denied" opens: what was asked, why, and what was answered. */
+/* A row with "denied" opens: the question, its reason, and the answer. */
 static void enter_on_an_answer_says_why(void **state)
 {
 	struct scene s;

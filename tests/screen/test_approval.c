@@ -1,5 +1,5 @@
-/* test_approval - the dialog: separate choices, one prompt for a directory, and what cannot answer.
- */
+/* test_approval - the dialog: separate choices, one prompt for a directory, keys that cannot
+ * answer. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static void choices_are_made_one_by_one(void **state)
 	assert_string_equal(s->said.data, "allow 7 session tree for a time\n");
 }
 
-/* A row ends at a space; what has none fills it. */
+/* A row ends at a space; a word that is too long fills it. */
 static void words_stay_whole(void **state)
 {
 	struct scene *s = *state;
@@ -56,12 +56,12 @@ static void words_stay_whole(void **state)
 	assert_true(scene_shows(s, " They can name programs that run "));
 	assert_true(scene_shows(s, " servers. "));
 	scene_keys(s, "i");
-	s->model.asks[0].command[84] = '\0'; /* as much as a row holds */
+	s->model.asks[0].command[84] = '\0'; /* as much as fits a row */
 	assert_true(scene_shows(s, s->model.asks[0].command));
 }
 
-/* What cannot be chosen is not on the screen, and its key says why; no key changes another choice.
- */
+/* Unavailable choices are not on the screen, and their keys say why. No key changes another
+ * choice. */
 static void one_choice_never_changes_another(void **state)
 {
 	struct scene *s = *state;
@@ -75,7 +75,7 @@ static void one_choice_never_changes_another(void **state)
 	assert_true(scene_shows(s, "[once]"));
 	scene_keys(s, "s e");
 	assert_true(scene_shows(s, "[its directory]"));
-	assert_true(scene_shows(s, "how long  [step]  session")); /* no "once" any more */
+	assert_true(scene_shows(s, "how long  [step]  session")); /* "once" is no longer offered */
 	scene_keys(s, "s s s s");
 	assert_true(scene_shows(s, "[step]"));
 	assert_true(scene_shows(s, "[its directory]"));
@@ -105,7 +105,7 @@ static void all_that_is_known_is_behind_a_key(void **state)
 	assert_false(scene_shows(s, "pid 4711"));
 }
 
-/* The kernel's deadline on macOS: the call ends, the question does not. */
+/* With the kernel's deadline on macOS the call ends, but not the question. */
 static void a_call_that_cannot_wait(void **state)
 {
 	struct scene *s = *state;
@@ -142,7 +142,8 @@ static void a_note_is_shown_before_it_is_sent(void **state)
 	assert_false(scene_shows(s, "note with it"));
 }
 
-/* Allowed one by one, a directory is offered as a whole: on keys of its own, and in full. */
+/* After single answers the whole directory is offered: on keys of its own, and with its full
+ * path. */
 static void a_third_single_answer_offers_the_directory(void **state)
 {
 	static const char *const paths[] = {"/home/u/notes/a", "/home/u/other/b",
@@ -153,7 +154,7 @@ static void a_third_single_answer_offers_the_directory(void **state)
 		scene_read(s, 7 + i, paths[i]);
 		open_dialog(s);
 		assert_false(scene_shows(s, "A c"));
-		scene_keys(s, "A c"); /* is not offered yet */
+		scene_keys(s, "A c"); /* not offered yet */
 		scene_wait(s, 600);
 		assert_string_equal(s->said.data, "");
 		scene_keys(s, "a");
@@ -218,7 +219,7 @@ static void a_whole_home_is_not_offered(void **state)
 		a.extent = EXTENT_TREE;
 		if ((answers_refusal(&s->model, &ask, &a) == NULL) != t[i].tree)
 			fail_msg("tree of %s", t[i].path);
-		a.allow = false; /* all of it may be denied */
+		a.allow = false; /* the whole directory may be denied */
 		assert_null(answers_refusal(&s->model, &ask, &a));
 		a = (struct answer){.allow = true, .scope = SCOPE_SESSION};
 		assert_null(answers_refusal(&s->model, &ask, &a));
@@ -260,7 +261,7 @@ static void no_step_is_not_offered_where_there_is_none(void **state)
 	assert_string_equal(s->said.data, "allow 7 session exact\n");
 }
 
-/* Up to what may be allowed at all, one directory at a time, then round. */
+/* To the widest allowed tree, one directory at a time, then back to the first. */
 static void a_tree_is_widened_step_by_step(void **state)
 {
 	struct scene *s = *state;
@@ -297,7 +298,7 @@ static void ask_bundle(struct scene *s, uint64_t id, const char *path)
 	ui_changed(s->ui);
 }
 
-/* The answer that makes sense is the one that is proposed. */
+/* The sensible answer is the preselected one. */
 static void a_bundle_is_one_question(void **state)
 {
 	struct scene *s = *state;
@@ -319,7 +320,7 @@ static void a_bundle_is_one_question(void **state)
 	scene_wait(s, 600);
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "allow 8 user bundle\n");
-	ask_bundle(s, 9, "/home/u/.claude.json"); /* and no more than this file, if one wants to */
+	ask_bundle(s, 9, "/home/u/.claude.json"); /* and only this file, if the user wants that */
 	buf_clear(&s->said);
 	scene_keys(s, "C-] a e");
 	scene_wait(s, 600);
@@ -328,7 +329,7 @@ static void a_bundle_is_one_question(void **state)
 	assert_string_equal(s->said.data, "allow 9 session exact\n");
 }
 
-/* Nothing on the screen and a question: said where one looks, and no key is taken. */
+/* A question over an empty screen: it is shown in the middle, and no key is taken. */
 static void a_black_screen_says_what_it_waits_for(void **state)
 {
 	struct scene *s = *state;
@@ -366,18 +367,18 @@ static void a_directory_is_one_prompt(void **state)
 	assert_true(scene_shows(s, "ASK 1 of 2"));
 	assert_true(scene_shows(s, "2 more of that directory: b, d"));
 	assert_true(scene_shows(s, "notes/a once, and 2 more"));
-	scene_read(s, 11, "/home/u/notes/late"); /* not what was read */
+	scene_read(s, 11, "/home/u/notes/late"); /* not the question that was read */
 	assert_true(scene_shows(s, "1 came since"));
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data,
 			    "bell\nallow 7 once exact\nallow 8 once exact\nallow 10 once exact\n");
 	assert_true(scene_shows(s, "other/c"));
-	assert_true(scene_shows(s, "+ Allowed:"));	 /* what was answered */
-	assert_true(scene_shows(s, "a allow   d deny")); /* and the keys of the next */
+	assert_true(scene_shows(s, "+ Allowed:"));	 /* the answer */
+	assert_true(scene_shows(s, "a allow   d deny")); /* and the keys of the next question */
 	scene_wait(s, 600);
 	scene_keys(s, "n");
 	assert_true(scene_shows(s, "notes/late"));
-	scene_keys(s, "a a"); /* it has just come on the screen */
+	scene_keys(s, "a a"); /* it has just appeared */
 	assert_int_equal(s->model.n_asks, 2);
 }
 
@@ -392,7 +393,7 @@ static void a_tree_is_one_prompt(void **state)
 		s->model.asks[i].pid = 4712 + (int)i; /* processes of one program */
 		s->model.asks[i].up = 0;
 	}
-	assert_int_equal(s->model.n_prompts, 4); /* none holds the other */
+	assert_int_equal(s->model.n_prompts, 4); /* no prompt includes the other */
 	while (s->model.n_asks)
 		model_remove_ask(&s->model, s->model.asks[0].id);
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
@@ -419,7 +420,7 @@ static void a_tree_is_one_prompt(void **state)
 			    "allow 7 once exact\nallow 8 once exact\nallow 9 once exact\n");
 }
 
-/* A program that opens one file after the other: the next question knows of the one before. */
+/* A program opens one file after the other: the next question mentions the one before. */
 static void asked_again_at_once_widens_at_once(void **state)
 {
 	struct scene *s = *state;
@@ -440,7 +441,7 @@ static void asked_again_at_once_widens_at_once(void **state)
 	assert_string_equal(s->said.data, "allow 8 session tree 2\n");
 }
 
-/* A rule decides the others by itself: one answer, for the one that was shown. */
+/* One answer for the shown question: the rule decides the others by itself. */
 static void a_rule_is_given_once(void **state)
 {
 	struct scene *s = *state;
@@ -462,7 +463,7 @@ static void prompts_are_of_one_process_and_kind(void **state)
 	assert_int_equal(s->model.n_prompts, 3);
 	scene_read(s, 10, "/home/u/notes/d");
 	assert_int_equal(s->model.n_prompts, 3);
-	model_remove_ask(&s->model, 7); /* the next oldest leads */
+	model_remove_ask(&s->model, 7); /* the next oldest one leads */
 	assert_int_equal(s->model.n_prompts, 3);
 	model_remove_ask(&s->model, 10);
 	assert_int_equal(s->model.n_prompts, 2);
@@ -473,7 +474,7 @@ static void prompts_are_of_one_process_and_kind(void **state)
 
 /* ---- what cannot answer ---------------------------------------------------------------------- */
 
-/* What decides nothing counts at once; what decides waits until it was readable. */
+/* Keys that decide nothing count at once; deciding keys count after the text could be read. */
 static void early_keys_choose_but_answer_nothing(void **state)
 {
 	struct scene *s = *state;
@@ -489,7 +490,7 @@ static void early_keys_choose_but_answer_nothing(void **state)
 	assert_string_equal(s->said.data, "allow 7 session dir\n");
 }
 
-/* Who pressed d too early and then a has not seen that the first did nothing. */
+/* A user who pressed d too early and then a has not seen that d did nothing. */
 static void an_early_key_cancels_another_after_it(void **state)
 {
 	struct scene *s = *state;
@@ -514,7 +515,7 @@ static void to_size(struct scene *s, int w, int h)
 	scene_wait(s, 600);
 }
 
-/* Its letters, one after the other, over as many rows of a box as it takes. */
+/* Returns whether these letters are shown in order, on as many rows as needed. */
 static bool shows_over_rows(struct scene *s, const char *letters)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -524,15 +525,15 @@ static bool shows_over_rows(struct scene *s, const char *letters)
 		for (int x = 0; x < s->surface.w; x++) {
 			char c = *surface_cell(&s->surface, x, y)->text;
 
-			if (c > ' ') /* no blank, no frame */
+			if (c > ' ') /* no blank, and no frame */
 				buf_ch(&b, c);
 		}
 	}
 	return strstr(b.data, letters) != NULL;
 }
 
-/* The whole path stands in the line that allows it, on as many rows as it needs; where it has no
- * room nothing is allowed. */
+/* The line that allows a path has the whole path, on as many rows as needed; without room for it
+ * nothing can be allowed. */
 static void what_is_allowed_is_never_cut(void **state)
 {
 	struct scene *s = *state;
@@ -577,15 +578,15 @@ static void a_new_size_must_be_read_again(void **state)
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
 	scene_wait(s, 600);
-	surface_resize(&s->surface, 20, 5); /* too small to show it */
+	surface_resize(&s->surface, 20, 5); /* too small for the path */
 	ui_resize(s->ui, 20, 5);
 	scene_draw(s);
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
 }
 
-/* One goes (its process has died) just as it is answered: the key is not for what took its place,
- * however long ago the last frame was, and however late the next one comes. */
+/* A question goes (its process has died) just as it is answered: the key must not answer the next
+ * one, at any distance from the last frame and the next one. */
 static void what_takes_its_place_must_be_read(void **state)
 {
 	struct scene *s = *state;
@@ -604,7 +605,7 @@ static void what_takes_its_place_must_be_read(void **state)
 	buf_clear(&s->said);
 	model_remove_ask(&s->model, 8);
 	ui_changed(s->ui);
-	s->now_us += 900000; /* nothing was painted for so long */
+	s->now_us += 900000; /* no frame was painted for that time */
 	assert_true(scene_shows(s, "more/c"));
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
@@ -613,7 +614,7 @@ static void what_takes_its_place_must_be_read(void **state)
 	assert_string_equal(s->said.data, "allow 9 once exact\n");
 }
 
-/* The prompt that is on the screen stays, and stays answerable, whatever comes behind it. */
+/* The prompt on the screen stays answerable, whatever follows. */
 static void a_flood_moves_nothing(void **state)
 {
 	struct scene *s = *state;
@@ -688,7 +689,7 @@ static void a_lasting_answer_is_taken_out_of_its_file(void **state)
 	assert_true(scene_shows(s, "edit /etc/cordon/config, line 3"));
 }
 
-/* Those that count for the session, to the same question alone. */
+/* Answers for the session, and only to the same question. */
 static void answers_survive_a_restart(void **state)
 {
 	static const struct {
@@ -724,21 +725,21 @@ static void answers_survive_a_restart(void **state)
 	kept_answers_write(before, &s->model);
 	kept_answers_leave(before);
 	k = kept_answers_open();
-	assert_null(getenv("CORDON_KEPT_ANSWERS")); /* it is taken once */
+	assert_null(getenv("CORDON_KEPT_ANSWERS")); /* read once */
 	for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
 		struct ask ask = {.path = (char *)(uintptr_t)asks[i].path, .up = 3};
 
 		if (kept_answers_find(k, &ask, &a) != asks[i].found)
 			fail_msg("%s", asks[i].path);
 		assert_true(!asks[i].found || (a.allow && a.scope == SCOPE_SESSION));
-		ask.kind = RULE_WRITE; /* not what was answered */
+		ask.kind = RULE_WRITE; /* another question */
 		assert_false(kept_answers_find(k, &ask, &a));
 	}
 	kept_answers_free(k);
 	kept_answers_free(before);
 }
 
-/* A file that has a name, or no number, is somebody else's. */
+/* A file with a name, or without a number, was made by another process. */
 static void only_a_file_of_our_own_answers(void **state)
 {
 	AUTO_FREE char *path = xasprintf("%s/kept", getenv("TEST_TMP"));
@@ -758,7 +759,7 @@ static void only_a_file_of_our_own_answers(void **state)
 		assert_false(kept_answers_find(k, &ask, &a));
 		kept_answers_free(k);
 	}
-	assert_int_equal(fcntl(fd, F_GETFD) < 0, 0); /* and stays open */
+	assert_int_equal(fcntl(fd, F_GETFD) < 0, 0); /* and it stays open */
 	close(fd);
 }
 
@@ -787,7 +788,7 @@ static void goes(struct scene *s, uint64_t id)
 	ui_changed(s->ui);
 }
 
-/* Until there is a pause: neither the agent nor the pane behind the dialog has them. */
+/* Until a pause neither the agent nor the pane behind the dialog gets keys. */
 static void keys_for_a_question_that_went_reach_nobody(void **state)
 {
 	static const char *const panes[] = {"C-] t", "C-] s"};
@@ -797,7 +798,7 @@ static void keys_for_a_question_that_went_reach_nobody(void **state)
 		scene_keys(s, panes[i]);
 		scene_ask(s, 7 + i, "/home/u/project/.git/hooks/x");
 		open_dialog(s);
-		s->now_us += 60000000; /* nothing was drawn for a while */
+		s->now_us += 60000000; /* no frame was drawn for a while */
 		goes(s, 7 + i);
 		scene_keys(s, "s u d Enter");
 		assert_true(scene_shows(s, "that key did nothing"));
@@ -817,7 +818,7 @@ static void keys_for_a_question_that_went_reach_nobody(void **state)
 	}
 }
 
-/* What was answered here is over: the next key is meant for the agent. */
+/* A question that was answered here is over: the next key is for the agent. */
 static void only_a_question_that_went_by_itself_takes_keys(void **state)
 {
 	struct scene *s = *state;
@@ -825,14 +826,14 @@ static void only_a_question_that_went_by_itself_takes_keys(void **state)
 	scene_ask(s, 5, "/home/u/project/.git/hooks/x");
 	scene_ask(s, 6, "/home/u/project/.git/hooks/y");
 	open_dialog(s);
-	scene_keys(s, "d k"); /* both, which are one prompt */
+	scene_keys(s, "d k"); /* both, which have one prompt */
 	assert_string_equal(s->said.data, "deny 5 once exact\ndeny 6 once exact\n");
 	assert_string_equal(s->to_agent.data, "k");
 	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
 	scene_read(s, 8, "/home/u/notes/a");
 	open_dialog(s);
 	scene_keys(s, "d");
-	goes(s, 8); /* at once: the answer decided it, too */
+	goes(s, 8); /* at once, because the answer decided it, too */
 	scene_keys(s, "k");
 	assert_string_equal(s->to_agent.data, "kk");
 	scene_ask(s, 9, "/home/u/project/.git/hooks/x");
@@ -840,12 +841,12 @@ static void only_a_question_that_went_by_itself_takes_keys(void **state)
 	open_dialog(s);
 	scene_keys(s, "d");
 	scene_wait(s, 600);
-	goes(s, 10); /* which was there to be answered, and nobody here did */
+	goes(s, 10); /* it could be answered, but was not answered here */
 	scene_keys(s, "d");
 	assert_string_equal(s->to_agent.data, "kk");
 }
 
-/* It goes while its note is typed, or before its dialog is opened. */
+/* It goes while its note is being typed, or before its dialog is opened. */
 static void a_note_and_a_late_dialog_take_keys_too(void **state)
 {
 	struct scene *s = *state;

@@ -1,4 +1,4 @@
-/* test_bars - the status bar: where one is, what waits, what was looked for. */
+/* test_bars - the status bar: the place, waiting requests, search results. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
 
-/* The branch is the agent's text: bounded, escaped, and no link is followed. */
+/* The branch is the agent's text: it is bounded and escaped, and no link is followed. */
 static void the_status_bar_says_where_one_is(void **state)
 {
 	struct scene *s = *state;
@@ -28,7 +28,7 @@ static void the_status_bar_says_where_one_is(void **state)
 	assert_int_equal(mkdir(git, 0700), 0);
 	assert_int_equal(io_write_file(AT_FDCWD, head, 0600, "ref: refs/heads/a\033[2J\nx", 24, 0),
 			 0);
-	assert_string_equal(branch_of(&b, dir, 2), ""); /* not so soon */
+	assert_string_equal(branch_of(&b, dir, 2), ""); /* too soon */
 	assert_string_equal(branch_of(&b, dir, 1 + BRANCH_US), "a\\x1b[2J");
 	assert_int_equal(io_write_file(AT_FDCWD, head, 0600, "fca8856d1e9\n", 12, 0), 0);
 	assert_string_equal(branch_of(&b, dir, 1 + 2 * BRANCH_US), "fca8856");
@@ -70,7 +70,7 @@ static void a_long_prompt_leaves_room_on_a_narrow_bar(void **state)
 	scene_done(&s);
 }
 
-/* A message never hides how many wait. */
+/* A message never hides the number of waiting requests. */
 static void what_waits_stays_beside_a_message(void **state)
 {
 	struct scene *s = *state;
@@ -110,7 +110,7 @@ static void denied_hosts_stand_with_the_connections(void **state)
 	assert_false(scene_shows(s, "good.example:80, "));
 }
 
-/* Who looks on is offered no key that does nothing. */
+/* A viewer is offered no key without an effect. */
 static void keys_without_an_effect_are_not_offered(void **state)
 {
 	struct scene *s = *state;

@@ -1,4 +1,4 @@
-/* test_console - whole screens against tests/golden; UPDATE=1 writes them anew. */
+/* test_console - whole screens compared with tests/golden; UPDATE=1 writes them anew. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -187,7 +187,7 @@ static void open_empty(struct scene *s)
 	ui_changed(s->ui);
 }
 
-/* Nothing has happened yet: what each list says then. */
+/* The text of each list while it is empty. */
 static void open_no_rules(struct scene *s)
 {
 	open_empty(s);
@@ -228,7 +228,7 @@ static void open_no_history(struct scene *s)
 	scene_keys(s, "C-] s Enter");
 }
 
-/* "?" in the help: which key? And what it does. */
+/* "?" in the help asks for a key, and describes it. */
 static void open_describe(struct scene *s)
 {
 	scene_keys(s, "C-] l ? ?");
@@ -239,7 +239,7 @@ static void open_described(struct scene *s)
 	scene_keys(s, "C-] l ? ? C-] u");
 }
 
-/* Not each as a file: tests/golden/matrix has a line for each, with the hash of the screen. */
+/* One line for each screen in tests/golden/matrix, with its hash, instead of a file. */
 static const struct {
 	const char *name;
 	void (*open)(struct scene *s);
@@ -288,7 +288,7 @@ static void add_hash(struct buf *out, const char *name, void (*open)(struct scen
 	open(&s);
 	scene_draw(&s);
 	surface_dump(&s.surface, &screen);
-	for (int y = 0; y < h; y++) /* nothing of the agent's reaches the screen raw */
+	for (int y = 0; y < h; y++) /* no bytes of the agent reach the screen unfiltered */
 		for (int x = 0; x < w; x++)
 			assert_null(strpbrk(surface_cell(&s.surface, x, y)->text, "\033\a\n"));
 	buf_fmt(out, "%s %dx%d %s %016llx\n", name, w, h, depths[depth],
@@ -296,7 +296,7 @@ static void add_hash(struct buf *out, const char *name, void (*open)(struct scen
 	scene_done(&s);
 }
 
-/* Every view, in every size and depth. */
+/* Every view, in every size and colour depth. */
 static void matrix(void **state)
 {
 	static const int sizes[][2] = {{160, 50}, {120, 40}, {80, 24}, {40, 24}, {24, 6}};
@@ -366,8 +366,8 @@ static void too_small_says_both_sizes(void **state)
 	scene_done(&s);
 }
 
-/* Any size at all, with every popup: no access outside of the grid, nothing on the agent's part of
- * the bottom rows. */
+/* Any size, with every popup: no access outside the grid, and no text over the agent's part of the
+ * bottom rows. */
 static void every_size_draws(void **state)
 {
 	(void)state;

@@ -163,7 +163,7 @@ static void words_and_code_have_their_colours(void **state)
 			break;
 	}
 	assert_true(y < 40);
-	c = surface_cell(&s.surface, x + 2, y); /* int: a type, on the ground of an added line */
+	c = surface_cell(&s.surface, x + 2, y); /* int: a type, on an added line's background */
 	assert_int_equal(c->style.fg, surface_role(&s.surface, ROLE_SYNTAX_TYPE).fg);
 	assert_int_equal(c->style.bg, surface_role(&s.surface, ROLE_DIFF_ADD).bg);
 	c = surface_cell(&s.surface, x + 2 + 15, y); /* long: new */
@@ -194,7 +194,7 @@ static void folds_and_hunks(void **state)
 	scene_done(&s);
 }
 
-/* The patch of a hunk has the file's header, and only it. */
+/* The patch of a hunk has the file's header, and only that hunk. */
 static void a_hunk_leaves_and_comes_back(void **state)
 {
 	static const char want[] =
@@ -291,7 +291,7 @@ static char letter(struct scene *s, int x, int y)
 	return c ? c : ' ';
 }
 
-/* The row of the words, and where they begin. */
+/* Returns the row of the words, and their column. */
 static int row_of(struct scene *s, const char *words, int *ret_x)
 {
 	scene_draw(s);
@@ -327,7 +327,7 @@ static void drag(struct scene *s, int x, int y, int to_x, int to_y)
 	buf_clear(&s->said);
 }
 
-/* Of two columns one, without numbers; the files beside the diff are not part of it. */
+/* In one of two columns, without line numbers and without the list of files. */
 static void a_drag_takes_text_alone(void **state)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* test_edits - edits from outside on the screen: between the steps, opened, crossed, merged. */
+/* test_edits - external edits on the screen: between the steps, opened, crossed, merged. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <unistd.h>
@@ -32,7 +32,8 @@ static int begin(struct journal **j, struct step **s)
 	return 0;
 }
 
-/* The step changes one line of main.c, somebody else another, and a file that no step knows. */
+/* The step changes one line of main.c; an external edit changes another line, and a file of no
+ * step. */
 static int make_journal(void **state)
 {
 	static const char *const paths[] = {"main.c", "notes\033[2J\342\200\256.txt"};
@@ -87,7 +88,7 @@ static struct journal *look(void)
 	return j;
 }
 
-/* The journal's step stands where the scene has step 3, with the edits behind it. */
+/* Shows the journal's step as the scene's step 3, with the edits after it. */
 static void set_up(struct scene *s, int w, int h, enum depth depth)
 {
 	struct journal *j = look();
@@ -182,7 +183,7 @@ static void a_filter_finds_them(void **state)
 	scene_done(&s);
 }
 
-/* The keeper's plan for the journal's step. */
+/* Sends the keeper's plan for the journal's step. */
 static void give_plan(struct scene *s, unsigned flags)
 {
 	struct journal *j = look();
@@ -245,7 +246,7 @@ static void a_merge_is_shown_before_it_is_written(void **state)
 	}
 }
 
-/* Steps of earlier sessions say what they did in the same signs. */
+/* Steps of earlier sessions show their counts in the same form. */
 static void an_earlier_step_has_its_counts(void **state)
 {
 	char command[] = "sed -i s/a/b/ x";

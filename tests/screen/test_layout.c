@@ -1,4 +1,4 @@
-/* test_layout - layouts by size and by wish, borders by keys and mouse, hidden panes, memory. */
+/* test_layout - layouts by size and by request, borders by keys and mouse, hidden panes, memory. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
 
-/* Every size, wish and focus: panes lie in the body, do not overlap and fill it. */
+/* For every size, request and focus: panes are in the body, do not overlap, and fill it. */
 static void nothing_overlaps(void **state)
 {
 	(void)state;
@@ -181,7 +181,7 @@ static void layouts_are_chosen_and_remembered(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, dir), 0);
 }
 
-/* The bar does what it shows, but never decides. */
+/* A click on the bar does what the bar shows, but never decides. */
 static void the_bar_is_clicked(void **state)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* test_mouse - what the mouse selects, and what copies it. */
+/* test_mouse - selections by the mouse, and copies of them. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
@@ -12,7 +12,7 @@ static void mouse(struct scene *s, enum mouse_action action, int x, int y)
 	ui_event(s->ui, &ev, s->now_us += 1000);
 }
 
-/* Copies what the screen shows between two cells: y, as in the agent's pane. */
+/* Drags between two cells of the agent's pane, and copies the text. */
 static void drag(struct scene *s, int x, int y, int to_x, int to_y)
 {
 	scene_draw(s);
@@ -32,7 +32,7 @@ static bool row_has(struct scene *s, int y, int x, const char *words)
 	return true;
 }
 
-/* Where the words are on the screen. */
+/* Finds the words on the screen. */
 static void find(struct scene *s, const char *words, int *ret_x, int *ret_y)
 {
 	scene_draw(s);
@@ -77,7 +77,7 @@ static void a_drag_selects_in_any_view(void **state)
 	}
 }
 
-/* Rows whole, without what is blank at their ends; with Alt a rectangle; never beyond the pane. */
+/* Whole rows without trailing blanks; with Alt a rectangle; never beyond the pane. */
 static void a_drag_goes_over_rows(void **state)
 {
 	struct scene *s = *state;
@@ -138,7 +138,7 @@ static void the_mouse_focuses_selects_and_scrolls(void **state)
 	mouse(s, MOUSE_WHEEL_DOWN, 5, 5);
 	assert_false(scene_shows(s, "lines back"));
 	assert_string_equal(s->to_agent.data, "");
-	/* once the agent asks for the mouse it is the agent's */
+	/* After the agent has requested the mouse, it gets its events. */
 	term_feed(s->term, "\033[?1000h\033[?1006h", 16);
 	mouse(s, MOUSE_PRESS, 5, 5);
 	assert_string_equal(s->to_agent.data, "\033[<0;6;5M");

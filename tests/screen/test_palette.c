@@ -1,5 +1,4 @@
-/* test_palette - actions are found by letters, a key says what it does; themes, resources, notes.
- */
+/* test_palette - finds actions by letters, describes keys; themes, resources, notes. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
@@ -28,7 +27,7 @@ static void an_action_is_found_and_done(void **state)
 	assert_true(scene_shows(&s, "No action here has these letters."));
 	scene_keys(&s, "Backspace Backspace Enter"); /* z: zoom */
 	assert_true(s.ui->zoom);
-	scene_keys(&s, ": j k q Esc"); /* letters are no keys here */
+	scene_keys(&s, ": j k q Esc"); /* letters are not keys here */
 	assert_int_equal(s.ui->n_popups, 0);
 	assert_string_equal(s.said.data, "");
 	assert_int_equal(s.to_agent.len, 0);
@@ -48,7 +47,7 @@ static void it_fits_a_narrow_screen(void **state)
 	scene_done(&s);
 }
 
-/* Enter is typed by reflex: what decides is told its key. */
+/* Enter is typed by reflex, so it starts no deciding action, but shows its key. */
 static void nothing_is_allowed_from_it(void **state)
 {
 	static const char *const words[] = {"a l l o w", "a l l o w Space c", "d e n y"};
@@ -93,7 +92,7 @@ static void a_key_says_what_it_does(void **state)
 	scene_done(&s);
 }
 
-/* What the focused view does not do is not in its help. */
+/* The help lists only actions that the focused view has. */
 static void help_is_of_the_view_alone(void **state)
 {
 	struct scene s;
@@ -149,7 +148,7 @@ static void themes_are_looked_at(void **state)
 
 	(void)state;
 	open_scene(&s, 120, 40);
-	scene_keys(&s, "C-] c k j"); /* it begins at the one that is worn: dark */
+	scene_keys(&s, "C-] c k j"); /* it begins at the current theme: dark */
 	scene_golden(&s, "themes", DEPTH_256);
 	scene_keys(&s, "Esc");
 	assert_string_equal(s.said.data, "look at default\nlook at dark\nlook at the old one\n");
@@ -200,7 +199,7 @@ static void the_agent_is_started_anew(void **state)
 	scene_done(&s);
 }
 
-/* The note waits for the human's key, and for their Enter. */
+/* The note waits for the user's key, and for their Enter. */
 static void a_note_reaches_the_prompt(void **state)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* test_recordings - the list of recorded sessions: its rows, and how one is played. */
+/* test_recordings - the list of recorded sessions: its rows, and playing one. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 

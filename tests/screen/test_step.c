@@ -62,7 +62,7 @@ static void change_things(struct step *s, int dir)
 	assert_int_equal(op_unlink(s, &gone, &touched), 0);
 }
 
-/* One folder and one step for all tests: they only read. */
+/* One folder and one step for all tests, which only read. */
 static int make_journal(void **state)
 {
 	AUTO_FREE char *old = many_lines("old");
@@ -157,7 +157,7 @@ static void keys_go_from_file_to_file(void **state)
 	assert_false(scene_shows(&s, "ORIG_HEAD"));
 	scene_keys(&s, "P Tab Tab Tab Tab");
 	assert_true(scene_shows(&s, "file 5 of 5"));
-	assert_true(scene_shows(&s, "b/.git/ORIG_HEAD")); /* git's own comes last */
+	assert_true(scene_shows(&s, "b/.git/ORIG_HEAD")); /* git's own files come last */
 	scene_keys(&s, "S-Tab");
 	assert_true(scene_shows(&s, "file 4 of 5"));
 	scene_keys(&s, "k");
@@ -226,7 +226,7 @@ static void before_the_files_are_read_keys_say_so(void **state)
 	scene_done(&s);
 }
 
-/* It is not to be had, and no key says that it were. */
+/* The file cannot be restored, and no key claims that it can. */
 static void what_is_not_kept_is_not_restored(void **state)
 {
 	AUTO_FREE char *plan = xasprintf("restore plan %lld gone.txt\n", (long long)step_number);
@@ -291,7 +291,7 @@ static void files_are_filtered_by_name(void **state)
 	scene_done(&s);
 }
 
-/* Of the drawn row that has these words: the cell where they begin. */
+/* Returns the cell at which these words begin in their row. */
 static const struct cell *cell_of(struct scene *s, const char *words)
 {
 	scene_draw(s);

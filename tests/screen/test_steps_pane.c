@@ -1,4 +1,4 @@
-/* test_steps_pane - the list of steps: what a first session sees, which row is selected. */
+/* test_steps_pane - the list of steps: in a first session, and the selected row. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
@@ -36,7 +36,7 @@ static void the_newest_step_is_selected_until_another_is(void **state)
 	new_step(s, 6);
 	scene_keys(s, "m");
 	assert_true(scene_shows(s, "Step 6 is marked"));
-	scene_keys(s, "j"); /* it is the last: nothing moves */
+	scene_keys(s, "j"); /* it is the last row, so nothing moves */
 	new_step(s, 7);
 	scene_keys(s, "m");
 	assert_true(scene_shows(s, "Step 7 is marked"));
@@ -64,7 +64,7 @@ static void a_step_says_in_which_folders_it_is_undone(void **state)
 	assert_true(scene_shows(s, "step 5, undone "));
 }
 
-/* An answer to the agent's own question is no prompt. */
+/* An answer to the agent's own question is not a prompt. */
 static void a_prompt_is_a_line_with_words(void **state)
 {
 	static const struct {
@@ -89,7 +89,7 @@ static void a_prompt_is_a_line_with_words(void **state)
 	assert_string_equal(s->said.data, "line\n");
 }
 
-/* Two prompts: the older is folded, the notes are one row. */
+/* Of two prompts the older one is folded, and notes have one row. */
 static void turns_are_a_tree(void **state)
 {
 	struct scene *s = *state;
@@ -121,11 +121,11 @@ static void turns_are_a_tree(void **state)
 	scene_keys(s, "P j j Enter");
 	assert_true(scene_shows(s, "claude: edit"));
 	buf_clear(&s->said);
-	scene_keys(s, "g j u"); /* the turn's row: its first step in effect */
+	scene_keys(s, "g j u"); /* the turn's row: its first step that is not undone */
 	assert_true(strstr(s->said.data, "plan 0") != NULL);
 }
 
-/* Two steps, a note of the agent's between them, and an edit of the human's after a commit. */
+/* Two steps, a note of the agent between them, and an edit by the user after a commit. */
 static void set_turn(struct scene *s)
 {
 	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
@@ -171,7 +171,7 @@ static void set_edits(struct scene *s, const char *const *paths, size_t n)
 	ui_changed(s->ui);
 }
 
-/* The user's own commit is told as one; of other edits the number of files. */
+/* The user's own commit is shown as one row; of other edits the number of files. */
 static void a_commit_is_told_as_one(void **state)
 {
 	static const char *const commit[] = {".git/COMMIT_EDITMSG", ".git/refs/heads/main"},
@@ -194,7 +194,7 @@ static void a_commit_is_told_as_one(void **state)
 	assert_true(scene_shows(s, "!  git message"));
 }
 
-/* An agent that starts writes notes in several turns before anything else. */
+/* A starting agent writes notes in several turns before it does anything else. */
 static void notes_of_turns_without_work_are_one_row(void **state)
 {
 	struct scene *s = *state;
@@ -238,7 +238,7 @@ static void a_plan_does_not_count_notes(void **state)
 	assert_true(scene_shows(s, "Rolls back 2 steps (5, 4)"));
 }
 
-/* It would stand where the keys of what has opened are named. */
+/* The message would hide the keys of the popup that has opened. */
 static void a_message_ends_when_something_opens(void **state)
 {
 	struct scene *s = *state;

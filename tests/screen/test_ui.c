@@ -1,4 +1,4 @@
-/* test_ui - keys to verbs: what asks, what answers, and above all what must not answer. */
+/* test_ui - from keys to verbs: which keys ask, which answer, and which must not answer. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -48,7 +48,7 @@ static void answers_wait_until_they_were_readable(void **state)
 	buf_clear(&s->said);
 	scene_keys(s, "C-] a a"); /* typed ahead */
 	scene_wait(s, 300);
-	scene_keys(s, "a"); /* still too early, and starts the wait anew */
+	scene_keys(s, "a"); /* too early again, so the wait begins anew */
 	scene_wait(s, 300);
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
@@ -74,7 +74,8 @@ static void the_next_request_is_armed_anew(void **state)
 	assert_string_equal(s->said.data, "deny 7 once exact\n");
 }
 
-/* The process behind the shown request dies and another request moves up: not what was read. */
+/* The process of the shown request dies and another request takes its place: that one was not
+ * read. */
 static void a_request_that_goes_takes_its_arming_along(void **state)
 {
 	struct scene *s = *state;
@@ -119,7 +120,7 @@ static void a_held_step_is_answered_like_a_request(void **state)
 			    "allow 7 once exact\nallow 8 session exact\ndeny 9 once exact\n");
 }
 
-/* What the agent changes by itself has no command line that could be remembered. */
+/* The agent's own changes have no command line that could be remembered. */
 static void what_cannot_be_remembered_is_not(void **state)
 {
 	struct scene *s = *state;
@@ -133,7 +134,7 @@ static void what_cannot_be_remembered_is_not(void **state)
 	assert_string_equal(s->said.data, "");
 }
 
-/* More of its calls wait: the numbers change, the arming does not. */
+/* More of its calls wait: the numbers change, but the dialog stays armed. */
 static void news_of_a_held_step_are_shown(void **state)
 {
 	struct scene *s = *state;
@@ -211,7 +212,8 @@ static void undo_shows_a_plan_first(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
-/* Nothing is confirmed that would change nothing: the key of the other places comes first. */
+/* A confirmation that would change nothing is not offered: the key of the other places comes
+ * first. */
 static void a_step_elsewhere_offers_the_other_places(void **state)
 {
 	struct scene *s = *state;
@@ -237,12 +239,12 @@ static void a_step_elsewhere_offers_the_other_places(void **state)
 	scene_keys(s, "U F");
 	assert_string_equal(s->said.data, "");
 	assert_int_equal(s->ui->n_popups, 1);
-	p->entries[0].root = 0; /* something of the folder's own is in it */
+	p->entries[0].root = 0; /* it has an entry in the folder itself */
 	p->entries[0].fate = FATE_STOPS;
 	ui_changed(s->ui);
 	scene_draw(s);
 	assert_true(scene_shows(s, "Rolls back step 4: 1 path; 4 outside the folder stay"));
-	assert_false(scene_shows(s, "  outside the folder")); /* no row each */
+	assert_false(scene_shows(s, "  outside the folder")); /* not one row each */
 	scene_keys(s, "U");
 	assert_string_equal(s->said.data, "undo 0 2\n");
 }
@@ -272,7 +274,7 @@ static void conflicts_need_their_own_key(void **state)
 	buf_clear(&s->said);
 	assert_true(scene_shows(
 		s, "K keep mine   M merge   then U   F overwrite (redo has mine)   q cancel"));
-	assert_false(scene_shows(s, "U do it")); /* the bar offers nothing that is refused */
+	assert_false(scene_shows(s, "U do it")); /* the bar offers no key that is refused */
 	scene_keys(s, "U");
 	assert_string_equal(s->said.data, "");
 	assert_true(scene_shows(
@@ -282,7 +284,8 @@ static void conflicts_need_their_own_key(void **state)
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
 }
 
-/* One step makes a file and the next removes it: they come back, and no file is different. */
+/* One step creates a file and the next one removes it: a redo restores both, although no file
+ * differs. */
 static void steps_that_cancel_out_are_redone_all_the_same(void **state)
 {
 	struct scene *s = *state;
@@ -300,10 +303,10 @@ static void steps_that_cancel_out_are_redone_all_the_same(void **state)
 	assert_true(scene_shows(s, "No file would change."));
 	assert_false(scene_shows(s, "nothing to redo"));
 	assert_true(scene_shows(s, "U do it"));
-	p->n_entries = p->n_paths = n; /* to be freed */
+	p->n_entries = p->n_paths = n; /* so that all are freed */
 }
 
-/* The step went on unprotected: nobody changed anything, and there is nothing of theirs to keep. */
+/* The step went on unprotected: no external edit was made, and there is none to keep. */
 static void what_is_not_kept_is_nobodys_edit(void **state)
 {
 	struct scene *s = *state;
@@ -348,7 +351,7 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 	buf_clear(&s->said);
 	scene_keys(s, "M");
 	assert_string_equal(s->said.data, "plan 0 2 keep merge\n");
-	scene_keys(s, "U"); /* its plan is not here yet */
+	scene_keys(s, "U"); /* its plan has not come yet */
 	assert_string_equal(s->said.data, "plan 0 2 keep merge\n");
 	scene_plan(s, true);
 	s->model.plan->n_stops = 0;
@@ -357,9 +360,9 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 	scene_draw(s);
 	assert_true(scene_shows(s, "README.md  merged"));
 	assert_true(scene_shows(s, "U do it   K keep mine   M merge   q cancel"));
-	scene_wait(s, 10000); /* the message is gone, the bar is back */
+	scene_wait(s, 10000); /* the message has gone, the bar is back */
 	assert_true(scene_shows(s, "U do it   K keep mine   M merge   q back"));
-	scene_keys(s, "U"); /* the result is read first, and again it is the other key */
+	scene_keys(s, "U"); /* the result must be read first, and the key is again the other one */
 	assert_true(scene_shows(s, "what the merge will write"));
 	scene_keys(s, "Enter Space y");
 	assert_string_equal(s->said.data, "plan 0 2 keep merge\n");
@@ -367,7 +370,7 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 	assert_string_equal(s->said.data, "plan 0 2 keep merge\nundo 0 2 keep merge\n");
 }
 
-/* "The newest 2" would mean other steps once a new one has ended: plan again, read again. */
+/* After another step has ended, "the newest 2" means other steps: a new plan must be read. */
 static void a_new_step_makes_a_new_plan(void **state)
 {
 	struct scene *s = *state;
@@ -410,7 +413,7 @@ static void what_runs_is_stopped_first(void **state)
 	assert_string_equal(s->said.data, "plan 0 1\n");
 	scene_refuse_plan(s, -EBUSY, "'make \033[2J' (process 4711) is still running");
 	assert_true(scene_shows(s, "'make \\x1b[2J' (process 4711) is still running"));
-	scene_keys(s, "S"); /* typed before it could be read */
+	scene_keys(s, "S"); /* typed before the text could be read */
 	assert_string_equal(s->said.data, "plan 0 1\n");
 	scene_wait(s, 600);
 	scene_keys(s, "Enter Space y U");
@@ -457,13 +460,13 @@ static void leaving_asks_while_the_agent_runs(void **state)
 	buf_clear(&s->said);
 	s->model.exited = true;
 	ui_changed(s->ui);
-	scene_keys(s, "C-] s q"); /* closes what is on top, and never more */
+	scene_keys(s, "C-] s q"); /* closes only the top popup */
 	assert_string_equal(s->said.data, "");
 	scene_keys(s, "C-] q");
 	assert_string_equal(s->said.data, "leave\n");
 }
 
-/* The human types a word with a q in it when the agent ends under their hands. */
+/* The user is typing a word with a q in it when the agent ends. */
 static void the_end_does_not_catch_the_keys(void **state)
 {
 	struct scene *s = *state;
@@ -479,11 +482,11 @@ static void the_end_does_not_catch_the_keys(void **state)
 	scene_wait(s, 300);
 	assert_true(scene_shows(s, "+ ended with 0"));
 	assert_true(scene_shows(s, "C-] q quits"));
-	scene_keys(s, "C-] t C-] q"); /* wherever the keys go */
+	scene_keys(s, "C-] t C-] q"); /* whichever view has the keys */
 	assert_string_equal(s->said.data, "leave\n");
 }
 
-/* A question under the help page was not being read: it arms anew when it is seen again. */
+/* A question under the help page was not being read: it is armed anew when it is visible again. */
 static void what_was_covered_must_be_read_again(void **state)
 {
 	struct scene *s = *state;
@@ -504,7 +507,7 @@ static void what_was_covered_must_be_read_again(void **state)
 	assert_string_equal(s->said.data, "");
 }
 
-/* What a key does can be read to its end on any screen. */
+/* The description of a key can be read completely on any screen. */
 static void help_is_not_cut(void **state)
 {
 	static const int widths[] = {30, 40, 120};
@@ -519,14 +522,14 @@ static void help_is_not_cut(void **state)
 		surface_resize(&s->surface, widths[i], 10);
 		scene_keys(s, "Home");
 		for (int row = 0; row < 300 && !seen; row++) {
-			seen = scene_shows(s, "agent)"); /* where the help of quitting ends */
+			seen = scene_shows(s, "agent)"); /* the end of the help about quitting */
 			scene_keys(s, "Down");
 		}
 		assert_true(seen);
 	}
 }
 
-/* Help lists what holds: no key that the place gives to another action, none that does nothing. */
+/* The help lists only keys with an effect, and none that the place gives to another action. */
 static void help_lists_what_holds(void **state)
 {
 	struct scene *s = *state;
@@ -546,10 +549,10 @@ static void help_lists_what_holds(void **state)
 	scene_keys(s, "C-] a ?");
 	assert_true(scene_shows(s, "Allow it: as long"));
 	assert_false(scene_shows(s, "One line down"));
-	assert_false(scene_shows(s, "a, C-] a")); /* a allows here */
+	assert_false(scene_shows(s, "a, C-] a")); /* here a allows */
 }
 
-/* A page further shows what was not to be seen before, and how much is left. */
+/* The next page shows new text, and how much is left. */
 static void help_has_pages(void **state)
 {
 	struct scene *s = *state;
@@ -566,7 +569,7 @@ static void help_has_pages(void **state)
 	assert_false(scene_shows(s, "more below"));
 }
 
-/* Where nothing can be filtered, the words that are typed next are no commands. */
+/* Without a filter, letters that are typed next run no commands. */
 static void a_filter_that_is_not_there_runs_nothing(void **state)
 {
 	struct scene *s = *state;
@@ -578,7 +581,7 @@ static void a_filter_that_is_not_there_runs_nothing(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
-/* A message never stands in the way of a request. */
+/* A message never hides a request. */
 static void a_message_leaves_the_request_alone(void **state)
 {
 	struct scene *s = *state;
@@ -621,7 +624,7 @@ static void what_was_found_is_marked(void **state)
 	assert_int_not_equal(background(s, "/etc/", NULL), st.bg);
 }
 
-/* What was refused may be why the agent failed; the network is named where nothing was. */
+/* A refusal may be why the agent failed; without one the network is named. */
 static void an_agent_that_failed_names_the_refusal(void **state)
 {
 	struct scene *s = *state;
@@ -637,7 +640,7 @@ static void an_agent_that_failed_names_the_refusal(void **state)
 	assert_false(scene_shows(s, "allow-network"));
 }
 
-/* What the profile refuses on purpose is not why. */
+/* A refusal that the profile intends is not the reason. */
 static void an_agent_that_failed_names_no_refusal_of_its_profile(void **state)
 {
 	struct scene *s = *state;
@@ -721,8 +724,8 @@ static void search_moves_and_says_when_it_cannot(void **state)
 	assert_int_equal(s->ui->prompt.active, false);
 }
 
-/* Twenty thousand rows go round the ring: the filter keeps up and nothing points at what is gone.
- */
+/* Twenty thousand rows go through the ring: the filter keeps up, and no index leads to a dropped
+ * row. */
 static void the_ring_turns_under_a_filter(void **state)
 {
 	struct scene *s = *state;
@@ -779,7 +782,7 @@ static void scrolled_back_keys_are_cordons(void **state)
 	assert_string_equal(s->to_agent.data, "x");
 }
 
-/* Where it leads is said before; nothing that is no web or mail address is opened. */
+/* Its target is shown before; only web and mail addresses are opened. */
 static void a_link_is_opened_by_a_key_alone(void **state)
 {
 	static const char text[] = "see \033]8;;https://example.org/a\033\\this\033]8;;\033\\ or "
@@ -824,12 +827,12 @@ static void copy_mode_selects_and_copies(void **state)
 		term_feed(s->term, line,
 			  (size_t)snprintf(line, sizeof(line), "line %d has-some words\r\n", i));
 	}
-	/* The cursor begins where the agent's is, below the last line. */
+	/* The cursor begins at the agent's, below the last line. */
 	buf_clear(&s->said);
 	scene_keys(s, "C-] [ k w w v e y");
 	assert_string_equal(s->said.data, "copy 'has'\n");
 	assert_true(scene_shows(s, "Copied 3 bytes."));
-	/* It is over then: keys are the agent's. */
+	/* Copy mode is over: keys go to the agent. */
 	scene_keys(s, "x");
 	assert_string_equal(s->to_agent.data, "x");
 	buf_clear(&s->said);
@@ -839,7 +842,7 @@ static void copy_mode_selects_and_copies(void **state)
 	buf_clear(&s->said);
 	scene_keys(s, "C-] [ k k 0 C-v j l l l y");
 	assert_string_equal(s->said.data, "copy 'line\nline'\n");
-	/* Without a selection the line; found text is where the cursor goes. */
+	/* Without a selection it copies the line; a search moves the cursor to the text. */
 	buf_clear(&s->said);
 	scene_keys(s, "C-] [ / l i n e Space 1 2 Space Enter y");
 	assert_string_equal(s->said.data, "copy 'line 12 has-some words\n'\n");
@@ -859,7 +862,8 @@ static void the_agent_asks_for_the_clipboard(void **state)
 	assert_true(scene_shows(
 		s,
 		"wants to put 10 characters into your clipboard (C-] y lets it): \"rm -rf \\x1b"));
-	/* What came after it is not what was shown; and a key pressed by reflex does not count. */
+	/* A later text is not the one that was shown; and a key pressed by reflex does not
+	 * count. */
 	clipboard_request(s->ui, "something else", 14, s->now_us);
 	buf_clear(&s->said);
 	scene_keys(s, "C-] y");

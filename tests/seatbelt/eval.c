@@ -1,4 +1,4 @@
-/* eval - says what a profile allows: of all rules that match the last one decides. */
+/* eval - decides what a profile allows: the last rule that matches counts. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/seatbelt/eval.h"
 
@@ -7,13 +7,13 @@
 
 #include "tests/seatbelt/eval_priv.h"
 
-/* Kept as they were read: (allow OPERATION... FILTER...). */
+/* Rules as they were read: (allow OPERATION... FILTER...). */
 struct eval {
 	struct expr *all;
 	size_t n;
 };
 
-/* Families of operations; a rule about another one is a slip of the pen. */
+/* Families of operations; a rule about another one is a mistake. */
 static const char *const families[] = {
 	"default",     "file",	  "process", "network",	   "mach",   "signal", "sysctl",
 	"ipc",	       "pseudo",  "iokit",   "system",	   "job",    "user",   "device",
@@ -110,7 +110,7 @@ const char *eval_unknown_service(const struct eval *e)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* "file-write*" covers "file-write-data". */
+/* Returns whether the pattern covers the operation: "file-write*" covers "file-write-data". */
 static bool covers(const char *pattern, const char *operation)
 {
 	size_t n = strlen(pattern);

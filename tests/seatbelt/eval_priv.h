@@ -1,4 +1,4 @@
-/* eval_priv - expressions of a profile, between the reader and who answers. */
+/* eval_priv - expressions of a profile, shared by reader and evaluator. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -22,18 +22,18 @@ struct expr {
 
 /* ---- expr.c ---- */
 #define EXPR_MAX_DEPTH 40
-/* All expressions of the text, as one list. */
+/* Reads all expressions of the text, as one list. */
 int expr_read(struct expr **ret, const char *text, size_t len, struct err *err) MUST_USE;
-void expr_free(struct expr *e); /* and what follows it */
+void expr_free(struct expr *e); /* with its successors */
 bool expr_is(const struct expr *e, const char *word);
-/* A list that begins with this word. */
+/* Returns whether it is a list that begins with this word. */
 bool expr_is_list(const struct expr *e, const char *word);
 
 /* ---- services.c ---- */
-/* The same of one rule, or of one filter. */
+/* Does the same for one rule, or for one filter. */
 const char *service_unknown(const struct expr *e);
 
 /* ---- filter.c ---- */
-/* Is it a filter that is known, and its strings resolved? */
+/* Checks that the filter is known, and resolves its strings. */
 int filter_check(struct expr *f, const char *const *params, struct err *err) MUST_USE;
 bool filter_matches(const struct expr *f, const struct eval_query *q);

@@ -26,7 +26,7 @@ static struct expr *new_expr(const struct reader *r, enum expr_kind kind)
 	return e;
 }
 
-/* Lists of lists are as deep as EXPR_MAX_DEPTH. */
+/* Recursive, but lists are nested at most EXPR_MAX_DEPTH deep. */
 void expr_free(struct expr *e)
 {
 	while (e) {
@@ -75,7 +75,7 @@ static int hex(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Behind a `\`. */
+/* Reads the character after a `\`. */
 static int take_escape(struct reader *r, struct buf *text)
 {
 	int high, low;
@@ -113,7 +113,7 @@ static int take_escape(struct reader *r, struct buf *text)
 	return 0;
 }
 
-/* raw: #"...", where nothing has a meaning of its own. */
+/* raw: #"...", in which no character is special. */
 static int take_string(struct reader *r, bool raw, struct expr **ret)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -170,7 +170,7 @@ static int take_one(struct reader *r, int depth, struct expr **ret)
 	return take_word(r, ret);
 }
 
-/* Up to the ")", or the end of the text. */
+/* Reads up to the ")", or to the end of the text. */
 static int take_list(struct reader *r, int depth, bool open, struct expr **ret)
 {
 	struct expr *list = new_expr(r, EXPR_LIST), **tail = &list->first;

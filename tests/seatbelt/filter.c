@@ -1,4 +1,4 @@
-/* filter - the filters of rules: are they known, and do they match. */
+/* filter - checks that the filters of rules are known, and matches them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/path.h"
 
-/* What follows the filter's name. */
+/* The operand after the filter's name. */
 enum operand {
 	OPERAND_STRINGS,
 	OPERAND_REGEX,
@@ -83,7 +83,7 @@ static int append(struct buf *out, const struct expr *e, const char *const *para
 	return 0;
 }
 
-/* (param "X") and (string-append ...) become strings. */
+/* Turns (param "X") and (string-append ...) into strings. */
 static int resolve(struct expr *e, const char *const *params, struct err *err)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -129,7 +129,7 @@ static int check_words(const struct expr *f, struct err *err)
 	return f->first->next ? 0 : bad(f, err, "a filter with nothing in it");
 }
 
-/* "*:*", "localhost:80" */
+/* Returns whether the text is an address: "*:*", "localhost:80". */
 static bool is_address(const char *text)
 {
 	const char *colon = strchr(text, ':');
@@ -192,7 +192,7 @@ int filter_check(struct expr *f, const char *const *params, struct err *err)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* One operand of a filter about text. */
+/* Matches one operand of a filter about text. */
 static bool fits(const char *name, const struct expr *e, const char *text)
 {
 	if (!text)
@@ -206,7 +206,7 @@ static bool fits(const char *name, const struct expr *e, const char *text)
 	return str_eq(text, e->text);
 }
 
-/* What of the question a filter is about. */
+/* Returns the part of the query that a filter is about. */
 static const char *subject(const char *name, const struct eval_query *q)
 {
 	if (str_starts(name, "global-name"))
@@ -267,7 +267,7 @@ static bool target_matches(const struct expr *e, const struct eval_query *q)
 {
 	if (!q->target)
 		return false;
-	/* Oneself is of one's own sandbox. */
+	/* A process is in its own sandbox. */
 	return str_eq(e->text, q->target) ||
 	       (str_eq(e->text, "same-sandbox") && str_eq(q->target, "self"));
 }

@@ -1,4 +1,4 @@
-/* match - regular expressions as profiles have them, byte by byte, in time length x size. */
+/* match - regular expressions as in profiles, byte by byte, in time length x size. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/seatbelt/match.h"
 
@@ -10,11 +10,11 @@
 #define MAX_STEPS 200000
 #define MAX_DEPTH 64
 
-/* The program of a machine that follows all ways at once. */
+/* The program of a machine that follows all alternatives at once. */
 enum op {
 	OP_CHAR,  /* x: the byte */
 	OP_SET,	  /* x: number of the set */
-	OP_SPLIT, /* on at x and at y */
+	OP_SPLIT, /* continues at x and at y */
 	OP_JUMP,  /* on at x */
 	OP_BEGIN, /* only at the start of the text */
 	OP_END,	  /* only at its end */
@@ -68,7 +68,7 @@ static uint32_t emit(struct parser *p, enum op op, uint32_t x)
 	return m->n++;
 }
 
-/* Room for one step at `at`; what points behind it moves along. */
+/* Makes room for one instruction at `at`, and adjusts targets behind it. */
 static void insert(struct parser *p, uint32_t at, enum op op)
 {
 	struct match *m = p->m;
@@ -107,7 +107,7 @@ static void emit_set(struct parser *p, const struct set *s)
 	emit(p, OP_SET, m->n_sets++);
 }
 
-/* In a set a `\` has no meaning, as POSIX says. */
+/* In a set a `\` has no special meaning, as POSIX says. */
 static void parse_set(struct parser *p)
 {
 	struct set s = {{0}};
@@ -290,7 +290,8 @@ void match_free(struct match *m)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* All that is reached from there without a byte. True: the end of the program. */
+/* Adds all states that are reached from there without a byte. Returns true if the program's end is
+ * among them. */
 static bool reach(struct match *m, struct threads *to, uint32_t from, bool begin, bool end)
 {
 	struct threads *todo = &m->stack;

@@ -1,17 +1,15 @@
-/* match - regular expressions as profiles have them, byte by byte, in time length x size. */
+/* match - regular expressions as in profiles, byte by byte, in time length x size. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
 
-/*
- * Literals, `\` before a character, `.`, sets with ranges, groups, `|`, `*`, `+`, `?`, `^`, `$`.
- * It is found anywhere in the text, as Seatbelt does.
+/* Literals, `\` before a character, `.`, sets with ranges, groups, `|`, `*`, `+`, `?`, `^`, `$`.
+ * A match may be anywhere in the text, as in Seatbelt.
  *
- * Life:    match_new() -> match_free(); NULL is a no-op.
- * Threads: one: looking uses scratch memory of the program.
- * Errors:  -EINVAL: it is none of these; -E2BIG: it is too large or too deep.
- */
+ * Life: match_new() -> match_free(); NULL is a no-op.
+ * Threads: one, because matching uses scratch memory of the program.
+ * Errors: -EINVAL: it is none of these; -E2BIG: it is too large or too deep. */
 struct match;
 
 int match_new(struct match **ret, const char *regex, struct err *err) MUST_USE;

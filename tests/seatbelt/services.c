@@ -5,11 +5,9 @@
 #include "tests/seatbelt/eval_priv.h"
 #include "core/base/util.h"
 
-/*
- * An oracle: a profile that names a service of another name allows or denies nothing. Collected
- * from the profiles that Apple ships (system.sb, application.sb), Chromium, Firefox, Codex and
- * nixpkgs publish, and from Apple's sources. An asterisk at the end: such names begin so.
- */
+/* An oracle: a rule about a service that does not exist has no effect. Collected from the profiles
+ * that Apple ships (system.sb, application.sb), that Chromium, Firefox, Codex and nixpkgs publish,
+ * and from Apple's sources. An asterisk at the end marks a prefix. */
 static const char *const known[] = {
 	"com.apple.CoreServices.coreservicesd",
 	"com.apple.DiskArbitration.diskarbitrationd",

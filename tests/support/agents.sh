@@ -1,5 +1,5 @@
 #!/bin/sh
-# agents - fetch the coding agents that tests/e2e/agent_*.sh run from the npm registry, into a folder.
+# agents - fetches the coding agents of tests/e2e/agent_*.sh from the npm registry into a folder.
 # SPDX-License-Identifier: MIT
 #
 # usage: agents.sh DIR [latest]    The versions below are those that the tests passed with; make soak takes the newest.

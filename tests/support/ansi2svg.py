@@ -14,7 +14,7 @@ BASE = ["#2b303b", "#ff7a80", "#8fd18a", "#e6c07b", "#82b4ff", "#c792ea", "#6fd0
         "#7b8496", "#ff9a9f", "#a8e0a4", "#f0d399", "#a3c8ff", "#d7b0f2", "#93dfe5", "#ffffff"]
 PLAIN = {"fg": None, "bg": None, "bold": False, "dim": False, "italic": False, "under": False, "rev": False}
 
-# box drawing: which arms a character has (left, right, up, down), and whether it is heavy
+# box drawing: the arms of a character (left, right, up, down), and whether it is heavy
 ARMS = {"─": "lr", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu", "├": "rud", "┤": "lud",
         "┬": "lrd", "┴": "lru", "┼": "lrud", "╭": "rd", "╮": "ld", "╰": "ru", "╯": "lu",
         "━": "LR", "┃": "UD", "┏": "RD", "┓": "LD", "┗": "RU", "┛": "LU", "┣": "RUD", "┫": "LUD",

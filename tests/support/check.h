@@ -1,4 +1,4 @@
-/* check - cmocka, after the headers that it wants before it. */
+/* check - cmocka, after the headers that it needs. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

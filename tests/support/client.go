@@ -1,4 +1,4 @@
-// client - a client of cordon serve whose numbers are of 64 bits, as those of Go, Rust and Java are.
+// client - a client of cordon serve with numbers of 64 bits, as in Go, Rust and Java.
 // SPDX-License-Identifier: MIT
 package main
 
@@ -38,7 +38,7 @@ func ok(good bool, name string, words ...any) {
 	fmt.Printf("not ok %d - %s\n# %v\n", tests, name, words)
 }
 
-// Returns the first number below value that is no integer of 64 bits, or "".
+// Returns the first number below value that is not an integer of 64 bits, or "".
 func inexact(value any) string {
 	switch v := value.(type) {
 	case json.Number:

@@ -20,7 +20,7 @@ os.mkdir(work)
 
 
 def settled(value, key=""):
-    """What differs from one run to the next has one value."""
+    """Replaces values that differ between runs by one value."""
     if isinstance(value, dict):
         return {k: settled(v, k) for k, v in value.items()}
     if isinstance(value, list):
@@ -34,7 +34,7 @@ def settled(value, key=""):
 
 
 class Player:
-    """Sends what a client says, each once all that the example expects before it has come."""
+    """Sends the client's lines, each after all lines that the example expects before it."""
 
     def __init__(self):
         self.process = subprocess.Popen([front.CORDON, "serve", "--log-level", "error"], stdin=subprocess.PIPE,

@@ -35,11 +35,11 @@ struct keeper {
 	} watch[WATCHES];
 	bool exited;
 	int status, agent;
-	char words[4096];    /* notes and warnings, a line each */
-	char services[4096]; /* the same for services */
+	char words[4096];    /* notes and warnings, one a line */
+	char services[4096]; /* services, one a line */
 	struct door *door;   /* of the network */
-	uint64_t held;	     /* a request that waits for the human */
-	char flows[4096];    /* what was judged and told, a line each */
+	uint64_t held;	     /* a request that waits for the user */
+	char flows[4096];    /* judgements and reports, one a line */
 };
 
 const struct policy *keeper_policy(const struct keeper *k)
@@ -156,7 +156,7 @@ static void add_flow(struct keeper *k, const char *what, const struct net_target
 	snprintf(k->flows + n, sizeof(k->flows) - n, "%s %s\n", what, text);
 }
 
-/* Names that begin with "no" are denied, all others asked about. */
+/* Denies names that begin with "no"; the user is asked about all others. */
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f)
 {
 	if (!f->target->host.is_addr && str_starts(f->target->host.name, "no"))
@@ -209,7 +209,7 @@ void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, co
 	snprintf(k->flows + n, sizeof(k->flows) - n, "%s %s is %s\n", op, from, to);
 }
 
-/* One turn of its loop. */
+/* Runs one turn of its loop. */
 UNUSED static void turn(struct keeper *k)
 {
 	struct pollfd p[WATCHES];
@@ -236,8 +236,8 @@ struct fixture {
 	struct seatbelt_host host;
 	struct spawn_spec spec;
 	struct door *door;
-	bool strangers; /* nobody inside has the connections that come */
-	pid_t stuck;	/* is inside, and does not go; 0: nobody */
+	bool strangers; /* incoming connections belong to no process inside */
+	pid_t stuck;	/* a process inside that does not end; 0: none */
 };
 
 static int fake_host(void *data, struct mac_host *ret)
@@ -259,7 +259,7 @@ static enum mac_pressure fake_pressure(void *data)
 	return ((const struct fixture *)data)->pressure;
 }
 
-/* The root, as long as it lives, and who is stuck. */
+/* Lists the root as long as it lives, and the stuck process. */
 static size_t fake_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
 {
 	const struct fixture *f = data;
@@ -276,7 +276,7 @@ static size_t fake_inside(void *data, const char *session, pid_t root, pid_t *ou
 	return n;
 }
 
-/* As every Mac has them. */
+/* Symbolic links that every Mac has. */
 static ssize_t fake_link(void *data, const char *path, char *out, size_t size)
 {
 	(void)data, (void)path, (void)out, (void)size;
@@ -293,7 +293,7 @@ static pid_t fake_owner(void *data, const char *session, pid_t root, uint16_t fr
 	return f->strangers ? 0 : root;
 }
 
-/* For the helper, which knows no session. */
+/* For the helper, which has no session. */
 UNUSED static size_t inside_nobody(void *data, const char *session, pid_t root, pid_t *out,
 				   size_t max)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# git_server - git over https with a password, at loopback; prints its port, logs who was let in.
+# git_server - git over https with a password, at loopback; prints its port, logs accepted users.
 # SPDX-License-Identifier: MIT
 # usage: git_server.py DIRECTORY CERT KEY USER:PASSWORD LOG
 import base64, http.server, os, ssl, subprocess, sys, urllib.parse

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# hosts - a small internet for the test that sources this: this process's own network namespace is the
-# host's, behind a veth lies another one with servers (hosts.py).
+# hosts - a small internet for the test that sources this: this process's own network namespace plays the host's;
+# another one behind a veth has servers (hosts.py).
 # SPDX-License-Identifier: MIT
 #
 # Call `hosts_folder "$@"` first: it starts the script anew in namespaces of its own, sets the backend and enters $dir, a
 # new working folder. Or `hosts_enter "$@"`, which leaves the last two out. Then `hosts_start`.
 # Or `far_start`: the servers of far.py, 60 ms away each way.
-# plain COMMAND...   without the capabilities that making namespaces needs, as users are
+# plain COMMAND...   without the capabilities for making namespaces, like an ordinary user
 # own_loopback "$@"  instead of all that: the script anew, plain, with a loopback device of its own, on whose ports
 #                    nobody else listens
 
@@ -65,7 +65,7 @@ hosts_start() {
 	there ip -6 addr add 2001:db8:1::7/64 dev e1 nodad
 	there ip link set lo up && there ip link set e1 up
 	ip route add default via 192.0.2.2
-	# Somebody who never answers, not even that there is nobody.
+	# A host that never answers, not even with an error.
 	ip neigh add 192.0.2.77 lladdr 02:00:00:00:00:77 dev e0
 	echo "nameserver 192.0.2.2" >"$HOSTS/resolv.conf"
 	mount --bind "$HOSTS/resolv.conf" "$(realpath /etc/resolv.conf)"
@@ -85,7 +85,7 @@ far_start() {
 	done
 	ip link add e0 type veth peer name w0 netns "$between"
 	there ip link add e1 type veth peer name w1 netns "$between"
-	# IPv6 has no business of its own on the cable.
+	# IPv6 sends no packets of its own on the cable.
 	nsenter -t "$between" -n sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
 		ip link set w0 up && ip link set w1 up'
 	there sh -c 'cd /proc/sys/net && echo 1 >ipv6/conf/all/forwarding && echo 0 >ipv6/icmp/ratelimit'
@@ -112,8 +112,8 @@ named_below() {
 }
 there() { nsenter -t "$servers" -n "$@"; }
 
-# mark - what $HOSTS/packets and $HOSTS/names have so far is of what was before: $mark and $names lines. No connection
-# is open any more, and a datagram that is sent after all of them has come.
+# mark - marks the present end of $HOSTS/packets and $HOSTS/names: $mark and $names lines. All connections are closed
+# by then, and a datagram that is sent last has arrived.
 mark() {
 	wait_for 5 none_open
 	marked_by=$((${marked_by:-20000} + 1))

@@ -80,7 +80,7 @@ static inline void fix_free(struct fix *f)
 	free(f);
 }
 
-/* For cmocka: a new one for each test, and its end. */
+/* For cmocka: each test gets a new one. */
 static inline int fix_setup(void **state)
 {
 	*state = fix_new();
@@ -155,7 +155,7 @@ static inline int64_t committed(struct fix *f)
 	return id;
 }
 
-/* A whole step of one operation, which changes something. Its number. */
+/* Makes a whole step of one operation, which changes something. Returns its number. */
 #define one_step(f, command, operation) (begin(f, command), succeeds(operation), committed(f))
 
 static inline int undo(struct fix *f, size_t n, unsigned flags)
@@ -188,7 +188,7 @@ static inline int restore(struct fix *f, int64_t id, const char *path, unsigned 
 	return journal_restore(f->j, id, paths, flags, &f->err);
 }
 
-/* Is it in the store? */
+/* Returns whether the store has the file. */
 static inline bool has(const struct fix *f, const char *name)
 {
 	return faccessat(journal_store_fd(f->j), name, F_OK, 0) == 0;
@@ -227,7 +227,7 @@ static inline void assert_sound(struct fix *f)
 		fail_msg("%s", f->err.text);
 }
 
-/* The operations by path; the result of the operation. */
+/* The operations by path; each returns the operation's result. */
 static inline int put(struct fix *f, const char *path, const char *text)
 {
 	struct at a = at(f, path);
@@ -301,7 +301,7 @@ static inline int mode(struct fix *f, const char *path, mode_t m)
 	return op_chmod(f->s, &a, m, NULL);
 }
 
-/* What a human's editor does, behind the journal's back. */
+/* Writes a file like a user's editor, without the journal. */
 static inline void outside(struct fix *f, const char *path, const char *text)
 {
 	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
@@ -320,7 +320,7 @@ static inline char *cat(struct fix *f, const char *path)
 	return io_read_file(AT_FDCWD, whole, 1 << 20, &text, NULL) < 0 ? NULL : text;
 }
 
-/* NULL: nothing is there. */
+/* Compares a file's content; NULL: the file must not exist. */
 static inline void assert_cat(struct fix *f, const char *path, const char *want)
 {
 	AUTO_FREE char *text = cat(f, path);

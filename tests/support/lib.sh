@@ -4,7 +4,7 @@
 #
 # $TEST_TMP   this test's own directory        $HOME     an empty home in it
 # $CORDON     the program                      $TOOLS    build/$B/tests
-# $TEST_TMP/bin is on $PATH: what lies there can be read and run inside, in dynamic mode too.
+# $TEST_TMP/bin is on $PATH: its files can be read and executed inside, in dynamic mode too.
 set -u
 tests=0 failed=0
 
@@ -24,7 +24,7 @@ if [ -n "${SANITIZED:-}" ]; then
 fi
 done_testing() { echo "1..$tests" && [ "$failed" = 0 ] && exit 0 || exit 1; }
 
-# ok NAME COMMAND... - the command succeeds. What it says is shown when it does not.
+# ok NAME COMMAND... - the command succeeds. Its output is shown if it fails.
 ok() {
 	local name=$1 out r
 	shift
@@ -49,9 +49,10 @@ unlike() { # TEXT REGEX NAME
 not:   $2"; fi
 }
 
-# wait_for SECONDS COMMAND... - poll until the command succeeds. The host may have stood still for all of the
-# time: after it some tries are left for each second; and where more runs than there are processors, four times
-# as long. From 5 seconds on at least 20: a test's result depends on it. Less is a pause between two tries.
+# wait_for SECONDS COMMAND... - polls until the command succeeds. The host may have been suspended for the whole time,
+# so some tries are left for each second after it; if more processes run than there are processors, it waits four times
+# as long. From 5 seconds on it waits at least 20, as a test's result depends on it. A shorter time is a pause between
+# two tries.
 wait_for() {
 	local limit=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries # COMMAND sees these names
 	end=$((SECONDS + limit)) late=$((SECONDS + 4 * limit)) tries=$((limit * 5))
@@ -61,15 +62,15 @@ wait_for() {
 		sleep 0.03
 	done
 }
-# In the last minute or at this moment: a minute's mean knows nothing yet of what has begun a moment ago.
+# In the last minute or at this moment: the mean of a minute does not show a load that has just begun.
 is_loaded() {
 	local load runs n
 	n=$(nproc)
 	read -r load _ _ runs _ </proc/loadavg && { [ "${load%.*}" -ge "$n" ] || [ "${runs%/*}" -gt $((2 * n)) ]; }
 }
 
-# need_sandbox [PROGRAM...] - these programs, and user namespaces for a user. Where the host refuses those (by
-# something other than cordon) there is nothing to test.
+# need_sandbox [PROGRAM...] - these programs, and user namespaces for a user. If the host refuses those (by other
+# software than cordon) the test is skipped.
 need_sandbox() {
 	need "$@"
 	[ "$(id -u)" = 0 ] || unshare -Ur true 2>/dev/null ||
@@ -80,8 +81,8 @@ need() { # PROGRAM...
 	for p; do command -v "$p" >/dev/null || skip_all "$p is not here"; done
 }
 
-# use_backend - what runs from here on in this home is confined by $BACKEND ("native" when unset), in
-# $MODE ("dynamic"). Scripts that run in several ways call it once, instead of writing settings.
+# use_backend - later runs in this home use $BACKEND ("native" if unset), in $MODE ("dynamic"). Scripts that run in
+# several ways call it once, instead of writing settings.
 use_backend() {
 	: "${BACKEND:=native}" "${MODE:=dynamic}"
 	mkdir -p "$HOME/.config/cordon"
@@ -90,8 +91,8 @@ use_backend() {
 		skip_all "$BACKEND does not start on this host: see cordon doctor"
 }
 
-# rounds N - of kills at random moments: half as many where this runs a second time, and in continuous integration;
-# make soak says how many.
+# rounds N - of kills at random moments: half as many in a second run of the test, and in continuous integration; make
+# soak sets the number.
 rounds() { echo "${CRASH_ROUNDS:-$(($1 / (${TEST_AGAIN:+1} + 1) / ${TEST_FEWER:-1}))}"; }
 
 # new_folder NAME - an empty working folder; prints its path.
@@ -121,8 +122,8 @@ undo_whole() {
 	cordon_in "$1" undo -n "$(cordon_in "$1" log --json | grep -vcE '"undone":true|"kind":"barrier"')"
 }
 
-# tree DIR - everything that undo must bring back, one line per path, in a fixed order. Names of one
-# inode are told by the first of them, not by the link count: the undo store may hold one more.
+# tree DIR - all that undo must restore, one line per path, in a fixed order. Hard links are shown by the first name of
+# their inode, not by the link count: the undo store may have one more.
 tree() {
 	(
 		cd "$1" || exit
@@ -133,8 +134,8 @@ tree() {
 			xargs -0r getfattr -h -d -m - 2>/dev/null
 	)
 }
-# content DIR - as tree, without times and what holds times (git's index): for comparing two runs of
-# the same commands.
+# content DIR - like tree, without times and files that contain times (git's index): for comparing two runs of the same
+# commands.
 content() {
 	(
 		cd "$1" || exit
@@ -151,14 +152,14 @@ same() { # GOT WANT NAME - long texts: the difference is shown
 	fi
 }
 
-# marked MARK - processes with MARK in their arguments: cordon, its keeper and its helpers (they all
-# were started with cordon's arguments), and what runs inside. A word such as $(new_mark).
+# marked MARK - processes with MARK in their arguments: cordon, its keeper and its helpers (which have cordon's
+# arguments), and processes inside. MARK is a word such as $(new_mark).
 new_mark() { echo "mark-$$-$RANDOM$RANDOM"; }
 marked() { pgrep -f -- "$1" | grep -vxF "$$"; }
 none_marked() { [ -z "$(marked "$1")" ]; }
-# has_ended PID - also where its parent is slow to ask how: of orphans that is the host's own pid 1.
+# has_ended PID - also if its parent is slow to reap it: for orphans that is the host's own pid 1.
 has_ended() { ! grep -qs '^State:.[^XZ]' "/proc/$1/status"; }
-# session_groups - cgroups of the sessions of this home, which are those in its audit logs.
+# session_groups - cgroups of this home's sessions, which its audit logs name.
 session_groups() {
 	local g
 	while read -r g; do
@@ -167,9 +168,9 @@ session_groups() {
 }
 has_group() { [ -n "$(session_groups)" ]; }
 no_group() { [ -z "$(session_groups)" ]; }
-# cordon_of PATTERN - of the processes with such arguments, cordon itself: what it has forked has them, too,
-# its own name until it takes another, and as process numbers wrap around perhaps the lower number. But the
-# parent of cordon has neither.
+# cordon_of PATTERN - of the processes with such arguments, cordon itself. Its forks have the same arguments, the same
+# name until they change it and, as process numbers wrap around, perhaps lower numbers. But only the parent of cordon
+# has neither.
 cordon_of() {
 	local p parent all
 	all=$(pgrep -f -- "$1")
@@ -179,5 +180,5 @@ cordon_of() {
 		[ -z "$parent" ] || grep -qx "$parent" <<<"$all" || echo "$p"
 	done
 }
-# host_of PATTERN - the same of a console: the session's process, a child of the client's.
+# host_of PATTERN - the same for a console: the session's process, a child of the client's.
 host_of() { pgrep -P "$(cordon_of "$1")" -x cordon; }

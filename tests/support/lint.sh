@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint - what no tool knows: sizes, include directions, who may see curses, every action bound and driven.
+# lint - rules that no other tool checks: sizes, include directions, users of curses, every action bound and driven.
 # SPDX-License-Identifier: MIT
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -17,12 +17,12 @@ for name in $(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u); do
 	esac
 done
 
-# Sizes: 150-400 lines are aimed at; above 1000 nobody can hold a file in mind.
+# Sizes: the aim is 150-400 lines; above 1000 a file is too long to understand.
 while read -r lines file; do
 	[ "$file" = total ] || [ "$lines" -le 1000 ] || complain "$file has $lines lines (at most 1000)"
 done < <(find core backends tui tests \( -name '*.[ch]' -o -name '*.sh' \) -exec wc -l {} +)
 
-# Each file says what it is for, and its licence.
+# Each file begins with its purpose, and its licence.
 while read -r file; do
 	first=$(grep -vm1 '^#!' "$file") name=$(basename "$file")
 	name=${name%.*}
@@ -57,7 +57,7 @@ for dir in backends/*/; do
 	[ -z "$hits" ] || complain "one backend includes another:
 $hits"
 done
-# Only main.c and the registry know which backends there are.
+# Only main.c and the registry know the list of backends.
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+"backends/' --include='*.[ch]' tui |
 	grep -vE '^tui/(main|commands/[a-z_]+)\.c:')
 [ -z "$hits" ] || complain "the console includes a backend:
@@ -147,8 +147,8 @@ frame/bars views/steplist
 views/view_terminal dialogs/approval"
 folder_floors core/session 'start answers' 'backend folders kept model session session_priv'
 
-# Dead code: a function of a header that no product source uses. The table lists what only tests need: the ends of
-# what a process keeps until it exits, parsers and dumps without files, and state that a test compares.
+# Dead code: a function of a header that no product source uses. The table lists those that only tests need: the ends
+# of objects that a process keeps until it exits, parsers and dumps without files, and state that a test compares.
 only_tests='audit_set_session_max filter_code fs_channel_free fs_server_set_caller fs_tree_done
 gate_fs_done guest_fuse_free guest_fuse_waiting journal_folder_fd keeper_done keymap_parse mac_launch_wait
 surface_dump syn_gate_free term_wants_mouse theme_parse throttle_is_holding background_once vhost_free'
@@ -289,13 +289,14 @@ for page in tui/man/*.[157]; do
 	[ -z "$changed" ] || [ "$((changed - ${dated:-0}))" -lt $((8 * 86400)) ] || complain "$page: .Dd is older than its last change"
 done
 
-# curses is one file's business (and the terminal's).
+# Only one file uses curses (and the terminal's).
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+<(n?curses|ncursesw/|term\.h)' --include='*.[ch]' core backends tui |
 	grep -vE '^tui/(look/screen\.c|term/)')
 [ -z "$hits" ] || complain "curses outside tui/look/screen.c and tui/term:
 $hits"
 
-# The human's programs start by core/base/external.h alone. The other files start a sandbox, run in one, or on a Mac.
+# The user's programs are started by core/base/external.h alone. The other files start a sandbox, run in one, or on a
+# Mac.
 hits=$(grep -rnE '\b(exec(v|l|ve|vp|le|lp|vpe)|fexecve|execveat|posix_spawnp?|uv_spawn|popen|system|wordexp)\(' \
 	--include='*.[ch]' core backends tui | grep -vE ':[[:space:]]*(/?\*|.*/\*.*\b(exec|posix|uv_)[a-z]*\()' |
 	grep -vE '^(core/base/external\.c|core/api/inside/task\.c|backends/linux/sandbox/agent\.c|backends/bwrap/bwrap\.c|backends/vm/qemu/(accel|start)\.c|backends/vm/shim/jobs\.c|backends/macos/[a-z_/]+\.c|tui/commands/(tool|run)\.c):')
@@ -313,7 +314,7 @@ if [ -f tui/look/action.h ] && [ -f keymaps/default.keys ]; then
 		sed -nE 's/^[[:space:]]*X\([A-Z_0-9]+,[[:space:]]*"([a-z0-9-]+)".*/\1/p'); do
 		grep -qE "^[[:space:]]*${action}[[:space:]]*=" keymaps/default.keys ||
 			complain "action $action is neither bound nor 'none' in keymaps/default.keys"
-		# And it was pressed once in the real program.
+		# And a test has pressed it in the real program.
 		grep -qE "^[[:space:]]*act $action |^# drives:(.* )?$action( |$)" tests/e2e/*.sh ||
 			complain "action $action is driven by no test: act $action KEY in tests/e2e"
 	done

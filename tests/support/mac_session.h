@@ -1,4 +1,4 @@
-/* mac_session - a session of a keeper's under a simulated Endpoint Security, for tests. */
+/* mac_session - a keeper's session under a simulated Endpoint Security, for tests. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -26,7 +26,7 @@ struct session {
 	struct answer answer; /* to every question */
 	bool mute;	      /* no answers */
 	uint64_t asked;
-	bool ambient[256]; /* of which steps, by their low bits */
+	bool ambient[256]; /* which steps are ambient, by the low bits of their ids */
 	char words[512];
 };
 
@@ -194,7 +194,7 @@ UNUSED static bool request(struct session *f, uint64_t id)
 	return f->status == 0;
 }
 
-/* The names and what they hold, without times and numbers. */
+/* Lists names and contents, without times and numbers. */
 static void list_into(struct buf *out, const char *dir, const char *below)
 {
 	struct dirent **list;
@@ -245,7 +245,7 @@ static size_t steps_in(const char *log)
 	return n;
 }
 
-/* All of it, and compared with the tree of before. */
+/* Undoes all steps, and compares the tree with the earlier one. */
 UNUSED static void undo_all(struct session *f, const char *before)
 {
 	size_t n = steps_in(f->log.data);

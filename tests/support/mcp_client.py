@@ -1,4 +1,4 @@
-"""mcp_client - lines to and from cordon mcp; every answer is looked at.
+"""mcp_client - lines to and from cordon mcp; every answer is checked.
 
 SPDX-License-Identifier: MIT
 """
@@ -18,7 +18,7 @@ PROTOCOL, CAPABILITIES, SERVER = ("io.modelcontextprotocol/" + n for n in ("prot
 
 
 class Client:
-    """Lines to and from a server; every answer is looked at."""
+    """Lines to and from a server; every answer is checked."""
 
     def __init__(self, *args, sock=None, cwd=None):
         self.n, self.messages, self.news, self.modern, self.caps = 0, [], threading.Condition(), False, {}
@@ -82,7 +82,7 @@ class Client:
         return self.wait(lambda m: isinstance(m, dict) and m.get("id") == i and type(m["id"]) is type(i) and "method" not in m, seconds)
 
     def call(self, method, **params):
-        """The result, or the error's code."""
+        """Returns the result, or the error's code."""
         m = self.answer(self.send(method, **params))
         if "result" not in m:
             return m.get("error", {}).get("code")
@@ -95,7 +95,7 @@ class Client:
         return r
 
     def check(self, name, r):
-        """structuredContent, by the tool's own schema."""
+        """Checks structuredContent by the tool's own schema."""
         if r.get("isError") or "structuredContent" not in r:
             return {"error": " ".join(c["text"] for c in r.get("content", []))}
         front.record(name, schema=TOOLS[name]["outputSchema"], value=r["structuredContent"])

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# mine - for tests of rollbacks: what an agent changes in $dir, what a human edits there meanwhile, and is it still there?
+# mine - for tests of rollbacks: an agent's changes in $dir, external edits meanwhile, and checks that these stay.
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2034,SC2154 # of the script that includes this one
 
-# What the agent changes, and what the human then makes of it: in place, by a save over it, in a file
-# and in a directory that the agent made. "theirs" is the agent's alone.
+# The agent's changes, and the external edits of them: in place, by a save over the file, in a file and in a directory
+# that the agent made. "theirs" is the agent's alone.
 before_agent() { (cd "$dir" && printf 'one\ntwo\n' | tee place save theirs >/dev/null); }
 agent='for f in place save theirs new; do echo agent >>$f; done; mkdir made; echo agent >made/own'
-# It says that it waits, and goes on when it is told to.
+# It says that it waits, and continues when it gets the order.
 waits='touch ready; while [ ! -e go ]; do sleep 0.05; done'
 human() {
 	echo "HUMAN in place" >>"$dir/place"
@@ -27,7 +27,7 @@ are_named() { # TEXT NAME
 		like "$1" "$f" "$2 names $f"
 	done
 }
-# model_undoes - undo and redo by a model's tools, which have no force, in $dir. The script sets $tree and $out.
+# model_undoes - undo and redo by a model's tools, which cannot force, in $dir. The script sets $tree and $out.
 model_undoes() {
 	export -f human
 	export dir agent

@@ -1,4 +1,4 @@
-// page - runs the script of a page of `cordon replay --export html` without a browser, and prints what it shows.
+// page - runs the script of a page of `cordon replay --export html` without a browser, and prints the shown text.
 // SPDX-License-Identifier: MIT
 //
 // usage: node page.js FILE     The heading, each row of the list, indented: the lines of a diff that is opened.

@@ -28,7 +28,7 @@ port=$(cat "$TEST_TMP/port")
 settings
 
 questions=0 allowed=0
-# Answers for this session: whatever the agent keeps of its own is asked about at most once.
+# Answers for this session: each of the agent's own files is asked about at most once.
 answer_question() {
 	questions=$((questions + 1))
 	screen | grep -E 'ASK' | tail -n 1 | sed 's/^/# /'
@@ -55,7 +55,7 @@ until_done() {
 		fi
 	done
 }
-# prompts TEXT - types it, and goes on when the model has said that all is done.
+# prompts TEXT - types it, and continues when the model has said that it is done.
 prompts() {
 	type_text "$1"
 	until_done screen_has "$1" && keys Enter

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""refuse - runs a command under a filter that refuses system calls, as containers do.
+"""refuse - runs a command under a filter that refuses system calls, like a container.
 
 usage: refuse.py CALL[,CALL...] COMMAND [ARGUMENT...]    "namespaces": clone and clone3 with a flag of one
 """

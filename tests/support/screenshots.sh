@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-# Root can have a home of a nice name, in a mount namespace of its own.
+# As root the home has a short name, in a mount namespace of its own.
 if [ "$(id -u)" = 0 ] && [ -z "${SCENE_HOME:-}" ]; then
 	case $PWD in /home/*) at=/srv ;; *) at=/home ;; esac
 	exec unshare -m sh -c 'mount -t tmpfs none $0 && SCENE_HOME=$0/you exec "$1"' "$at" "$PWD/tests/support/screenshots.sh"
@@ -67,7 +67,7 @@ HISTFILE=
 E
 start 132 38 "$dir" "$CORDON run -- bash"
 cd - >/dev/null || exit 1
-# The newest prompt, and nothing behind it: cut before the next pane begins.
+# The newest prompt, without the bytes behind it: cut before the next pane begins.
 idle() { screen | cut -c 1-60 | grep '^parser [#$]' | tail -n 1 | grep -Eqx 'parser [#$] *'; }
 run() { # COMMAND ; typed when the shell waits, until it waits again
 	wait_for 10 idle

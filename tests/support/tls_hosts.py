@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tls_hosts - HTTPS servers for tests that write down what reaches them.
+"""tls_hosts - HTTPS servers for tests, which record their requests.
 
 usage: tls_hosts.py DIR ADDRESS PORT    DIR has NAME.crt, NAME.key of each name; gets requests, ready
 """

@@ -8,8 +8,8 @@ tmux_socket=$TEST_TMP/tmux.0 tmux_servers=0
 tmux_() { tmux -S "$tmux_socket" -f /dev/null "$@"; }
 trap 'close_all' EXIT
 
-# "=t:" is the session of that name alone: "t" would first be a window whose name begins so, and a
-# window's name is "tmux" until its program runs.
+# "=t:" is the session of exactly that name: "t" would first match a window with that prefix, and a window's name is
+# "tmux" until its program runs.
 
 # below PID... - these processes, their children, and so on.
 below() {
@@ -24,8 +24,8 @@ all_ended() {
 	local pid
 	for pid; do has_ended "$pid" || return 1; done
 }
-# close_all - the server with all that runs in it, and sessions, which would outlive their terminals: one that
-# is still at its end has its folder.
+# close_all - ends the server with all its programs, and sessions, which would outlive their terminals: a session that
+# is still ending has its folder.
 close_all() {
 	local pids hosts
 	# shellcheck disable=SC2046,SC2086 # numbers
@@ -38,7 +38,7 @@ close_all() {
 	# shellcheck disable=SC2086 # numbers
 	wait_for 15 all_ended $pids || note "still there: $(ps -o args= -p "$(tr '\n' ' ' <<<"$pids")")"
 }
-# start COLUMNS ROWS DIR COMMAND - a fresh server with one pane; $? of COMMAND lands in status.
+# start COLUMNS ROWS DIR COMMAND - a new server with one pane; $? of COMMAND is written to status.
 start() {
 	local cols=$1 rows=$2 dir=$3 cmd=$4
 	close_all
@@ -57,17 +57,17 @@ resize() { tmux_ resize-window -t =t: -x "$1" -y "$2"; }
 
 screen_has() { screen | grep -Eq -- "$1"; }
 screen_lacks() { ! screen | grep -Eq -- "$1"; }
-# sees REGEX NAME [SECONDS] - the screen shows it, sooner or later.
+# sees REGEX NAME [SECONDS] - the screen shows it within the time.
 sees() {
 	if wait_for "${3:-15}" screen_has "$1"; then pass "$2"; else fail "$2" "no line like: $1
 $(screen)"; fi
 }
-# loses REGEX NAME - it goes away.
+# loses REGEX NAME - it disappears from the screen.
 loses() {
 	if wait_for "${3:-15}" screen_lacks "$1"; then pass "$2"; else fail "$2" "still there: $1
 $(screen)"; fi
 }
-# ended NAME STATUS - the program has ended with that status and the terminal is as it was.
+# ended NAME STATUS - the program has ended with that status and the terminal is as before.
 ended() {
 	if wait_for 15 test -s "$TEST_TMP/status"; then
 		is "$(cat "$TEST_TMP/status")" "$2" "$1"
@@ -85,11 +85,11 @@ golden() {
 	fi
 }
 golden_matches() { diff -q "$1" <(screen); }
-# A dialog's keys count after half a second without any. Whoever presses them again and again waits for that
-# first: each time that is too early costs a second, and five on a host with much to do.
+# A dialog's keys count after half a second without any. A test that presses them repeatedly waits for that first: each
+# press that is too early costs a second, and five on a busy host.
 until_keys_count() { sleep 0.6; }
-# press_until REGEX NAME KEY... - for such keys: again and again; but once the dialog has closed, none for the
-# agent whose terminal has the keys then.
+# press_until REGEX NAME KEY... - presses such keys repeatedly, but none after the dialog has closed, when the agent's
+# terminal would get them.
 press_until() {
 	local regex=$1 name=$2 n=0 open=
 	shift 2
@@ -107,8 +107,8 @@ press_until() {
 	done
 	sees "$regex" "$name"
 }
-# choose KEY REGEX NAME [SESSION] - a choice of a dialog, which counts at once: one key after the other, each when
-# what the one before has changed is on the screen.
+# choose KEY REGEX NAME [SESSION] - a choice of a dialog, which counts at once: one key after the other, each after the
+# screen shows the effect of the one before.
 choose() {
 	local key=$1 regex=$2 name=$3 at=${4:-t} n=0 was
 	wait_for 15 choices "$at"
@@ -122,12 +122,12 @@ choose() {
 }
 choices() { tmux_ capture-pane -p -t "=$1:" | grep -E ' (how long|how much|until) .*\['; }
 choices_differ() { [ "$(choices "$1")" != "$2" ]; }
-# session_pid - the session's process, which the client in the pane has forked.
+# session_pid - the session's process, a fork of the client in the pane.
 session_pid() { pgrep -P "$(pgrep -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')" -x cordon)" -x cordon; }
-# leaves NAME - Q, where leaving asks: the agent is ended, and the console with it.
+# leaves NAME - Q and its confirmation: the agent is ended, and the console with it.
 leaves() { ok "$1" wait_for 30 has_left; }
 has_left() { keys Q && wait_for 2 test -s "$TEST_TMP/status"; }
-# terminal_is_sane NAME - what stty said after the program was gone: as a shell left it.
+# terminal_is_sane NAME - the output of stty after the program's end is as in a shell.
 terminal_is_sane() {
 	wait_for 10 test -s "$TEST_TMP/stty"
 	like "$(tr '\n' ' ' <"$TEST_TMP/stty")" ' icanon .* echo ' "$1: the line discipline is back"
@@ -139,8 +139,8 @@ terminal_flags() {
 		sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/'
 }
 terminal_flags_are() { [ "$(terminal_flags)" = "$1" ]; }
-# act ACTION KEY... - press the keys that the shipped keymap gives to the action, somewhere.
-# tests/support/lint.sh wants each action of tui/look/action.h driven so, or named behind "# drives:".
+# act ACTION KEY... - presses the keys that the shipped keymap gives to the action.
+# tests/support/lint.sh requires that each action of tui/look/action.h is driven so, or named behind "# drives:".
 act() {
 	local action=$1 key bound=() sent=()
 	shift

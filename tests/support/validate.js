@@ -13,7 +13,7 @@ const vm = require("vm");
 
 // ---- the published schemas ------------------------------------------------------------------------
 
-// The end of the object that begins at text[at], which is a literal of plain data.
+// Returns the end of the object that begins at text[at], which is a literal of plain data.
 function literal(text, at) {
 	let depth = 0;
 	for (let i = at; i < text.length; i++) {
@@ -82,7 +82,7 @@ function validators(dir) {
 
 // ---- messages of MCP ------------------------------------------------------------------------------
 
-// Pairs of a definition and what must be as it says.
+// Pairs of a definition and the value that must match it.
 function parts(rev, method, message) {
 	if (Array.isArray(message)) return [[rev.has("JSONRPCBatchResponse") ? "JSONRPCBatchResponse" : "JSONRPCMessage", message]];
 	const error = rev.has("JSONRPCErrorResponse") ? "JSONRPCErrorResponse" : "JSONRPCError";

@@ -54,7 +54,7 @@ class Guest:
                 self.serve.send("safeguard.confirm", safeguard_id=event["payload"]["safeguard_id"], action="deny")
 
     def feed(self, rid, fd):
-        """Until its end, or until the command has ended."""
+        """Waits until its end, or until the command has ended."""
         while True:
             data = os.read(fd, PART)
             done = self.serve.call("agent.input", request_id=rid, data=base64.b64encode(data).decode(),
@@ -64,7 +64,7 @@ class Guest:
         os.close(fd)
 
     def put(self, rid, n, fds):
-        """What it has said from the n-th event on; how many events there are."""
+        """Returns its output from the n-th event on, and the number of events."""
         events = self.serve.events[n:]
         for e in events:
             p = e["payload"]

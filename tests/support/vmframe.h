@@ -8,7 +8,7 @@
 #include "backends/vm/net/frame.h"
 #include "tests/support/check.h"
 
-/* The last one that was made. */
+/* The last frame. */
 static uint8_t bytes[FRAME_MAX + 64];
 
 static struct net_addr addr(const char *text)
@@ -29,7 +29,7 @@ static void put16(size_t at, unsigned v)
 #define TCP4 (IP + 20)
 #define TCP6 (IP + 40)
 
-/* A frame to `to` with `len` bytes of that protocol; returns its length. */
+/* Makes a frame to `to` with `len` bytes of that protocol. Returns its length. */
 static size_t make(const char *to, uint8_t protocol, size_t len)
 {
 	static const uint8_t mac[] = FRAME_MAC_OF;
@@ -80,7 +80,7 @@ static size_t datagram(const char *to, size_t len)
 	return n;
 }
 
-/* The textbook's way: 0 where the checksum is right. */
+/* Computes the checksum as in the textbook: 0 if it is right. */
 static unsigned sum_of(const uint8_t *p, size_t n, uint32_t sum)
 {
 	for (size_t i = 0; i < n; i++)

@@ -24,7 +24,7 @@
 #include "tests/support/tree.h"
 
 #define VM_ROOM (1 << 17)
-#ifndef VM_ONE_STEP /* all that the guest does */
+#ifndef VM_ONE_STEP /* all changes of the guest */
 #define VM_ONE_STEP true
 #endif
 
@@ -47,7 +47,7 @@ struct vm {
 	struct fs_tree tree;
 	struct fuse_session *fuse;
 	uint64_t unique;
-	/* The last answer. */
+	/* Whether the last request was answered. */
 	bool answered;
 	int error;
 	size_t len, waiting;
@@ -123,7 +123,7 @@ static inline struct vm *vm_new(bool headless)
 	return v;
 }
 
-/* Ends the session: what the guest did is one step of the history. */
+/* Ends the session: all changes of the guest are one step of the history. */
 static inline void vm_end_session(struct vm *v)
 {
 	struct err err = {0};
@@ -177,7 +177,7 @@ static inline void vm_on_reply(struct fuse_io *io, const void *data, size_t len,
 	free(v);
 }
 
-/* One turn of the server's loop and the keeper's. */
+/* Runs one turn of the server's loop and of the keeper's. */
 static inline void vm_turn(struct vm *v, int ms)
 {
 	struct pollfd p = {.fd = v->door->fd, .events = POLLIN};
@@ -187,12 +187,12 @@ static inline void vm_turn(struct vm *v, int ms)
 	assert_true(fs_channel_serve(v->view.channel, POLLIN));
 }
 
-/* Sends the bytes in pieces of `piece`, for the answer `room`. */
+/* Sends the bytes in pieces of `piece`, with `room` bytes for the answer. */
 static inline void vm_send(struct vm *v, const void *data, size_t len, size_t piece, size_t room)
 {
 	struct iovec in[64], out = {v->out, room};
 	struct vm_io *io = xcalloc(1, sizeof(*io));
-	AUTO_FREE char *copy = xmalloc(len + 1); /* the sanitizer sees its end */
+	AUTO_FREE char *copy = xmalloc(len + 1); /* so that a sanitizer detects overreads */
 	size_t n = 0;
 
 	memcpy(copy, data, len);
@@ -220,7 +220,8 @@ struct vm_part {
 	size_t len;
 };
 
-/* A message of these parts; waits for the answer unless it is held. 0 or negative errno. */
+/* Sends a message of these parts, and waits for the answer unless it is held. Returns 0 or a
+ * negative errno. */
 static inline int vm_ask(struct vm *v, uint32_t opcode, uint64_t node, struct vm_part a,
 			 struct vm_part b, struct vm_part c)
 {
@@ -260,7 +261,7 @@ static inline void vm_init(struct vm *v)
 	assert_int_equal(vm_ask(v, FUSE_INIT, 0, VM_STRUCT(in), VM_NONE, VM_NONE), 0);
 }
 
-/* For cmocka: a headless session whose guest has begun. */
+/* For cmocka: a headless session whose guest has started. */
 static inline int vm_setup(void **state)
 {
 	struct vm *v = vm_new(true);
@@ -284,11 +285,11 @@ static inline void vm_forget(struct vm *v, uint64_t node)
 
 	if (node != FUSE_ROOT_ID)
 		vm_ask(v, FUSE_FORGET, node, VM_STRUCT(in), VM_NONE, VM_NONE);
-	v->error = error; /* and v->answer still has that of the request before */
+	v->error = error; /* v->answer still has the earlier request's answer */
 	v->len = len;
 }
 
-/* The node, to be forgotten; 0: error is in v. */
+/* Returns the node, which must be forgotten; 0: the error is in v. */
 static inline uint64_t vm_lookup(struct vm *v, uint64_t dir, const char *name)
 {
 	struct fuse_entry_out e;
@@ -301,7 +302,7 @@ static inline uint64_t vm_lookup(struct vm *v, uint64_t dir, const char *name)
 	return e.nodeid;
 }
 
-/* Of a path of the share, by way of its directories. */
+/* Returns the node of a path of the share, found through its directories. */
 static inline uint64_t vm_walk(struct vm *v, const char *path)
 {
 	uint64_t node = FUSE_ROOT_ID;
@@ -320,7 +321,7 @@ static inline uint64_t vm_walk(struct vm *v, const char *path)
 	return node;
 }
 
-/* The directory that a path lies in, and the name. */
+/* Returns the directory of a path, and the name in it. */
 static inline uint64_t vm_parent(struct vm *v, const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/');
@@ -332,7 +333,7 @@ static inline uint64_t vm_parent(struct vm *v, const char *path, const char **re
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* 0: error is in v. */
+/* Returns 0 on failure, with the error in v. */
 static inline uint64_t vm_open(struct vm *v, uint64_t node, int flags)
 {
 	const struct fuse_open_in in = {.flags = (uint32_t)flags};
@@ -359,7 +360,7 @@ static inline int vm_write(struct vm *v, uint64_t node, uint64_t fh, uint64_t at
 		      VM_NONE);
 }
 
-/* The result of reading, in v->answer. */
+/* Returns the result of a read, whose bytes are in v->answer. */
 static inline int vm_read(struct vm *v, uint64_t node, uint64_t fh, uint64_t at, uint32_t size)
 {
 	const struct fuse_read_in in = {.fh = fh, .offset = at, .size = size};
@@ -367,7 +368,8 @@ static inline int vm_read(struct vm *v, uint64_t node, uint64_t fh, uint64_t at,
 	return vm_ask(v, FUSE_READ, node, VM_STRUCT(in), VM_NONE, VM_NONE);
 }
 
-/* Creates or opens in one request; *ret_node is to be forgotten. 0: error is in v. */
+/* Creates or opens in one request. *ret_node must be forgotten. Returns 0 on failure, with the
+ * error in v. */
 static inline uint64_t vm_create(struct vm *v, uint64_t dir, const char *name, int flags,
 				 uint32_t mode, uint64_t *ret_node)
 {
@@ -385,7 +387,7 @@ static inline uint64_t vm_create(struct vm *v, uint64_t dir, const char *name, i
 	return out.o.fh;
 }
 
-/* A file with this content, as a guest's shell would make it. */
+/* Creates a file with this content, like a guest's shell. */
 static inline int vm_put(struct vm *v, const char *path, const char *text)
 {
 	const char *name;
@@ -405,7 +407,7 @@ static inline int vm_put(struct vm *v, const char *path, const char *text)
 	return r;
 }
 
-/* A message about a name. */
+/* Sends a message about a name. */
 static inline int vm_at(struct vm *v, uint32_t opcode, const char *path, struct vm_part arg)
 {
 	const char *name;

@@ -1,4 +1,4 @@
-/* seatbelt_fixture - a policy, its profile, and the same questions to both. */
+/* seatbelt_fixture - a policy and its profile, which are asked the same questions. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -22,7 +22,7 @@ struct pair {
 	char words[1024]; /* the rules, for messages */
 };
 
-/* What is asked of a name in the file system. */
+/* The operations that a question about a name consists of. */
 struct act_ops {
 	const char *operation, *vnode;
 };
@@ -83,7 +83,7 @@ static inline bool pair_allows(struct pair *x, const char *operation, const char
 	return eval_allows(x->eval, &q);
 }
 
-/* The operations that Seatbelt checks for it, all of which it needs. */
+/* Returns the number of operations that Seatbelt checks for it; all must be allowed. */
 static inline size_t ops_of(enum policy_act act, struct act_ops ret[3])
 {
 	static const struct act_ops write[] = {{"file-write-create", "REGULAR-FILE"},

@@ -1,4 +1,4 @@
-/* term_fixture - a term, what it answered, and its screen as text, for the tests of tui/term. */
+/* term_fixture - a term, its answers, and its screen as text, for the tests of tui/term. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -58,7 +58,7 @@ static inline void pane_done(struct pane *p)
 	buf_done(&p->screen);
 }
 
-/* For cmocka: one of 4 rows and 10 columns for each test, and its end. */
+/* For cmocka: each test gets a term of 4 rows and 10 columns. */
 static inline int pane_setup(void **state)
 {
 	static struct pane p;
@@ -95,7 +95,7 @@ static inline bool is_blank(const struct cell *c)
 	return !*c->text || str_eq(c->text, " ");
 }
 
-/* The rows that are seen, each ended by '|', trailing blanks cut. */
+/* Returns the visible rows, each ended by '|', without trailing blanks. */
 static inline const char *pane_screen(struct pane *p)
 {
 	pane_cell(p, 0, 0);
@@ -126,8 +126,7 @@ static inline const char *pane_answers(struct pane *p)
 	return copy;
 }
 
-/* Do two cells look the same? A blank has no colour of text, and most attributes do not show on it.
- */
+/* Returns whether two cells look the same. A blank shows no text colour and few attributes. */
 static inline bool same_look(const struct cell *a, const struct cell *b)
 {
 	uint32_t seen = STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE;
@@ -143,7 +142,7 @@ static inline bool same_look(const struct cell *a, const struct cell *b)
 	return a->style.bg == b->style.bg && (a->style.attr & seen) == (b->style.attr & seen);
 }
 
-/* Adds what a shell command says; out: NULL drops it. */
+/* Adds the output of a shell command; out NULL drops it. */
 static inline void read_command(struct buf *out, const char *command)
 {
 	FILE *f = popen(command, "r");

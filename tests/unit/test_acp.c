@@ -1,4 +1,4 @@
-/* test_acp - what of an agent's lines reaches its editor. */
+/* test_acp - which lines of an agent reach its editor. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 struct seen {
 	char what[256]; /* the newest question */
 	size_t asked, refused;
-	int permissions; /* how often one was begun, and the newest state */
+	int permissions; /* number of requests so far, and the newest state */
 	bool waits;
 };
 
@@ -53,7 +53,7 @@ static const struct acp_listener on = {.turn = on_turn,
 				       .asks = on_asks,
 				       .withdrawn = on_withdrawn};
 
-/* The agent says a line after the editor has said hello: what the editor gets. */
+/* The agent sends a line after the editor's hello; checks what the editor gets. */
 static void says(enum acp_tools tools, const char *line, size_t len, struct seen *s,
 		 struct buf *editor)
 {
@@ -104,7 +104,7 @@ static void what_is_asked_about_has_one_reading(void **state)
 	assert_non_null(strstr(editor.data, "terminal/create"));
 }
 
-/* A reader may end lines at more than a newline. */
+/* Some readers end lines at other characters than a newline. */
 static void a_control_character_is_no_json(void **state)
 {
 	static const char marks[] = "\v\f\x1c\x1d\x1e\x01";
@@ -113,7 +113,7 @@ static void a_control_character_is_no_json(void **state)
 	char line[256];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(marks); i++) { /* the NUL, too */
+	for (size_t i = 0; i < sizeof(marks); i++) { /* including the NUL */
 		int n = snprintf(line, sizeof(line),
 				 "{\"a\":1,\"b\":%c{\"id\":1,\"method\":\"fs/x\"}%c}\n", marks[i],
 				 marks[i]);
@@ -163,7 +163,7 @@ static void a_permission_waits_until_it_is_answered(void **state)
 	tell(a, true, "{\"id\":1,\"method\":\"session/prompt\",\"params\":{}}\n");
 	tell(a, false, PERMISSION(7));
 	assert_true(s.waits);
-	tell(a, true, "{\"id\":8,\"result\":{}}\n"); /* of something else */
+	tell(a, true, "{\"id\":8,\"result\":{}}\n"); /* the answer to another request */
 	tell(a, false, "{\"method\":\"session/update\"}\n");
 	assert_true(s.waits);
 	tell(a, true, "{\"id\":7,\"result\":{\"outcome\":\"selected\"}}\n");
@@ -204,7 +204,7 @@ static void a_login_that_the_editor_would_run_is_not_offered(void **state)
 		assert_string_equal(editor.data, line);
 	}
 	says(ACP_TOOLS_OFF, ANSWER PLAIN " ]}}\n", strlen(ANSWER PLAIN " ]}}\n"), &s, &editor);
-	assert_string_equal(editor.data, ANSWER PLAIN " ]}}\n"); /* as it came */
+	assert_string_equal(editor.data, ANSWER PLAIN " ]}}\n"); /* unchanged */
 }
 
 static void the_agent_is_told_that_no_such_login_is_run(void **state)
@@ -311,7 +311,7 @@ static char *no_words(void *data)
 	return NULL;
 }
 
-/* The first block is the human's: an agent looks for its own commands there. */
+/* The first block is the user's: an agent looks for its own commands there. */
 static void a_prompt_has_what_the_human_did_as_its_last_block(void **state)
 {
 	static const char prompt[] = "{\"id\":1,\"method\":\"session/prompt\",\"params\":{"

@@ -1,5 +1,5 @@
-/* test_advice - what is said of command lines before they run, inside the sandbox and without it.
- */
+/* test_advice - the advice about command lines before they run, inside the sandbox and without
+ * it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/advice.h"
 #include "tests/support/check.h"
@@ -101,7 +101,7 @@ static const struct {
 	{"git stash", "--"},
 	{"git stash drop", "NA"},
 	{"cd x; git reset --hard; make", "NA"},
-	/* what is not there */
+	/* Programs that do not exist. */
 	{"docker ps", "S-"},
 	{"ssh host uptime", "N-"},
 	{"sudo apt-get install x", "SA"},
@@ -163,7 +163,7 @@ static void words_say_what_to_do(void **state)
 	assert_int_equal(a.level, ADVICE_STOP);
 	advise_path(&a, "src/a.c", &inside);
 	assert_int_equal(a.level, ADVICE_NONE);
-	/* what the agent wrote is shown escaped */
+	/* The agent's text is shown escaped. */
 	advise_path(&a, "/home/u/.aws/\033[2J", &inside);
 	assert_null(strchr(a.text, '\033'));
 }

@@ -1,5 +1,4 @@
-/* test_api_message - lines of the session's protocol: what is taken, what is refused, what is told.
- */
+/* test_api_message - lines of the session's protocol: which are accepted, refused, and sent. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -103,7 +102,8 @@ static void in_doubt_nothing_is_allowed(void **state)
 			fail_msg("taken: %s", bad[i]);
 }
 
-/* Whatever a path holds, the line is one line, and both kinds of reader get the bytes back. */
+/* With any bytes in a path, the line stays one line, and both kinds of reader get the bytes
+ * back. */
 static void any_bytes_survive(void **state)
 {
 	char path[] = "/w/\x01\n\"\\\xc3\xa9\xff\x7f {}";
@@ -127,7 +127,7 @@ static void connections_have_addresses(void **state)
 {
 	static const struct {
 		enum rule_kind kind;
-		const char *path, *via, *members; /* NULL: it is no connection */
+		const char *path, *via, *members; /* NULL: not a connection */
 	} list[] = {
 		{RULE_CONNECT, "203.0.113.7:443", "good.example:443",
 		 "\"id\":3,\"pid\":12,\"port\":443,\"is_loopback\":false,\"op\":\"connect\","

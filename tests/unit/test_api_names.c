@@ -1,5 +1,5 @@
-/* test_api_names - the names of sessions' sockets: a dead one is removed, one that begins is not.
- */
+/* test_api_names - names of sessions' sockets: a stale one is removed, one of a new session is
+ * not. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/session_priv.h" /* before uv.h, which defines MAX too */
 
@@ -31,7 +31,7 @@ static int knock(const char *name)
 	return r;
 }
 
-/* A name at which nobody listens. */
+/* Binds a socket without listening. */
 static void bind_only(const char *name)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
@@ -59,7 +59,7 @@ static void what_a_killed_session_left_is_removed(void **state)
 	assert_false(is_there("killed.sock"));
 }
 
-/* Listens as another user, in a directory of ours. */
+/* Listens as another user, in a directory of this one. */
 static void listen_as(uid_t uid, int fd, int ready)
 {
 	char byte = 0;
@@ -112,7 +112,8 @@ static void while_one_begins_nothing_is_removed(void **state)
 	assert_false(is_there("begins.sock"));
 }
 
-/* Others ask all the time who is there, and a session that has its socket can be reached. */
+/* A session that has its socket can be reached while other processes list the sessions all the
+ * time. */
 static void a_session_that_begins_keeps_its_name(void **state)
 {
 	struct session s = {.model.session = "20200101-000000-1-abcd"};

@@ -1,4 +1,4 @@
-/* test_asks - what is asked, how long an answer counts and for what; floods, doors, timeouts. */
+/* test_asks - which questions are asked, and how long answers count; floods, doors, timeouts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,11 +39,11 @@ struct fixture {
 	struct keeper k;
 	struct door doors[2];
 	struct heard heard[2];
-	uint64_t heard_as[8]; /* of the first requests: ALLOWED, RETRIED, or 0 */
+	uint64_t heard_as[8]; /* verdicts of the first requests: ALLOWED, RETRIED, or 0 */
 	struct caller c;
 };
 
-static struct fixture *the; /* door_ops have no place for more */
+static struct fixture *the; /* door_ops have no user data */
 
 static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
 {
@@ -70,7 +70,7 @@ static const struct door_ops ops = {.answered = on_answered, .granted = on_grant
 static int setup(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
-	const char *base = getenv("TEST_TMP"); /* /tmp may be read by all */
+	const char *base = getenv("TEST_TMP"); /* /tmp may be readable by all */
 	AUTO_FREE char *here = realpath(base ? base : "build", NULL);
 	struct err err = {0};
 
@@ -120,7 +120,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* In ~/notes; the file need not be there. */
+/* Requests access to a name in ~/notes; the file need not exist. */
 static int wish(struct fixture *f, enum rule_kind kind, const char *name)
 {
 	AUTO_FREE char *path = path_join(f->notes, name);
@@ -147,7 +147,7 @@ static size_t frames(struct fixture *f, enum wire_type type)
 	return n;
 }
 
-/* The newest rule that was told. */
+/* Returns the newest rule that was reported. */
 static uint64_t rule(struct fixture *f)
 {
 	uint64_t id = 0;
@@ -169,7 +169,7 @@ static void answer(struct fixture *f, struct answer a)
 	asks_answer(&f->k, f->k.last_question, &a);
 }
 
-/* The process has a command of its own, as in a console. */
+/* Gives the process its own command, as in a console. */
 static struct command *enter_command(struct fixture *f)
 {
 	struct command *c = command_new(&f->k, STEP_COMMAND);
@@ -191,7 +191,7 @@ static void once_is_for_this_call_and_its_repetition(void **state)
 	f->c.granted = true;
 	assert_int_equal(wants(f, "a"), 0);
 	f->c.granted = false;
-	assert_int_equal(wants(f, "a"), 0); /* the interpreter opens what the kernel has opened */
+	assert_int_equal(wants(f, "a"), 0); /* it opens the kernel's file */
 	assert_int_equal(wants(f, "b"), -FOLDER_HELD);
 	f->k.now += 11 * 1000000;
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
@@ -214,7 +214,7 @@ static void a_denial_is_not_asked_again_at_once(void **state)
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
 }
 
-/* What one process was allowed, another is asked for; and a pid is not a process. */
+/* Another process must ask for itself, even one with the same pid. */
 static void once_is_for_one_process(void **state)
 {
 	struct fixture *f = *state;
@@ -230,8 +230,8 @@ static void once_is_for_one_process(void **state)
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
 }
 
-/* Other calls for the same path, and the same call of others, are other wishes than the one that
- * was on the screen. */
+/* Other calls for the same path, and the same call of other processes, are not the wish on the
+ * screen. */
 static void once_is_for_what_was_shown(void **state)
 {
 	struct fixture *f = *state;
@@ -281,7 +281,7 @@ static void what_may_be_run_may_be_read(void **state)
 	answer(f, (struct answer){0});
 	asks_answer(&f->k, 1, &(struct answer){.allow = true});
 	assert_int_equal(wish(f, RULE_EXEC, "tool"), 0);
-	assert_int_equal(wants(f, "tool"), -EACCES); /* that was answered for itself */
+	assert_int_equal(wants(f, "tool"), -EACCES); /* it was asked about separately */
 	assert_int_equal(wish(f, RULE_EXEC, "other"), -FOLDER_HELD);
 	answer(f, (struct answer){.allow = true});
 	assert_int_equal(wants(f, "other"), 0);
@@ -315,7 +315,7 @@ static void a_step_is_a_step(void **state)
 
 /* ---- what is left ---------------------------------------------------------------------------- */
 
-/* The newest words about what is still open; heap. */
+/* Returns the newest words about what is still open; heap. */
 static char *left(struct fixture *f, uint64_t *ret_rule, uint64_t *ret_processes)
 {
 	char *words = NULL;
@@ -336,7 +336,8 @@ static char *left(struct fixture *f, uint64_t *ret_rule, uint64_t *ret_processes
 	return words;
 }
 
-/* A working directory, a file for reading, one for writing and a mapped one; and one elsewhere. */
+/* Holds a working directory, a file open for reading, one for writing, a mapped one, and one
+ * elsewhere. */
 static NORETURN void hold_all(const struct fixture *f, const char *name, int ready)
 {
 	AUTO_FREE char *file = path_join(f->notes, "held");
@@ -353,8 +354,8 @@ static NORETURN void hold_all(const struct fixture *f, const char *name, int rea
 		pause();
 }
 
-/* A process that holds these. Where that is possible it is in a pid
- * namespace of its own, as the agent is: else all of this host is looked at. */
+/* Starts a process that holds these. If possible it is in its own pid namespace, as the agent is:
+ * otherwise all processes of the host are searched. */
 static pid_t hold(struct fixture *f, const char *name)
 {
 	int ready[2], told[2];
@@ -388,7 +389,7 @@ static pid_t hold(struct fixture *f, const char *name)
 	return pid;
 }
 
-/* It has nothing any more; who reaps it is not known. */
+/* Ends the process. Another process may reap it. */
 static void let_go(pid_t pid)
 {
 	char cwd[64], to[8];
@@ -427,7 +428,7 @@ static void what_is_open_when_it_is_taken_back_is_told(void **state)
 	assert_int_equal(n, 0);
 }
 
-/* What is taken back is one of two answers that allow the same: nothing of it is left open. */
+/* One of two answers that allow the same is revoked: no open file is reported. */
 static void what_another_answer_allows_is_not_told(void **state)
 {
 	struct fixture *f = *state;
@@ -450,7 +451,7 @@ static void what_another_answer_allows_is_not_told(void **state)
 	let_go(pid);
 }
 
-/* Without a command there is no step that could end: the answer is for once. */
+/* Without a command there is no step, so the answer is for once. */
 static void no_step_no_answer_for_it(void **state)
 {
 	struct fixture *f = *state;
@@ -551,7 +552,7 @@ static void a_wide_answer_frees_what_it_covers(void **state)
 	assert_int_equal(wants(f, "sub/f9"), -FOLDER_HELD);
 	assert_false(f->heard[1].allow);
 	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
-	grants_revoke(&f->k, rule(f)); /* twice is once */
+	grants_revoke(&f->k, rule(f)); /* the second time has no effect */
 	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
 }
 
@@ -597,7 +598,7 @@ static int until_withdrawn(struct fixture *f)
 	return moments;
 }
 
-/* Ctrl-C and Ctrl-Z take a call back: who was stopped by the latter makes it again. */
+/* Ctrl-C and Ctrl-Z interrupt a call: a process stopped by Ctrl-Z makes it again later. */
 static void a_question_waits_for_who_is_stopped(void **state)
 {
 	struct fixture *f = *state;
@@ -618,7 +619,7 @@ static void a_question_waits_for_who_is_stopped(void **state)
 	assert_true(asks_next(&f->k) > f->k.now);
 	kill(pid, SIGCONT);
 	assert_int_equal(waitpid(pid, NULL, WCONTINUED), pid);
-	f->k.now += 1000000; /* it has not come that far yet */
+	f->k.now += 1000000; /* the time is not over yet */
 	asks_tick(&f->k);
 	assert_int_equal(frames(f, WIRE_ASK_GONE), 0);
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
@@ -629,7 +630,7 @@ static void a_question_waits_for_who_is_stopped(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Its end is heard of: the number may be somebody else's, who is stopped. */
+/* After the process has ended, its number may belong to another process that is stopped. */
 static void a_question_goes_with_who_left(void **state)
 {
 	struct fixture *f = *state;
@@ -657,10 +658,10 @@ static void nobody_answers_in_time(void **state)
 	assert_true(f->heard[0].last == 7);
 	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
 	assert_int_equal(asks_next(&f->k), 0);
-	assert_int_equal(wants(f, "a"), -FOLDER_HELD); /* nobody has said no */
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD); /* the question was not denied */
 }
 
-/* What the newest question says of time: ASK_CALL_ONLY and the seconds. */
+/* Returns the time that the newest question has: ASK_CALL_ONLY and the seconds. */
 static uint32_t told_time(struct fixture *f, uint8_t *ret_flag)
 {
 	uint32_t seconds = 0;
@@ -682,7 +683,7 @@ static uint32_t told_time(struct fixture *f, uint8_t *ret_flag)
 	return seconds;
 }
 
-/* A door that cannot hold a call for that long denies it by itself: the question stays. */
+/* A door that cannot hold a call for that long denies it by itself; the question stays. */
 static void a_call_that_cannot_wait_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -709,7 +710,7 @@ static void where_nobody_answers_it_is_denied(void **state)
 	assert_int_equal(frames(f, WIRE_DENY), 1);
 }
 
-/* 50 000 wishes: the oldest are kept and shown, the rest is refused, each with a line about it. */
+/* Of 50 000 wishes the oldest are kept and shown. The rest is refused, each with its own line. */
 static void a_flood_is_bounded_and_hides_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -731,7 +732,7 @@ static void a_flood_is_bounded_and_hides_nothing(void **state)
 	assert_int_equal(frames(f, WIRE_ASK), ASKS_MAX);
 	assert_int_equal(frames(f, WIRE_DENY), 50000 - ASKS_MAX);
 	assert_int_equal(f->heard[0].n, 0);
-	asks_answer(&f->k, 1, &(struct answer){.allow = true}); /* the oldest is still there */
+	asks_answer(&f->k, 1, &(struct answer){.allow = true}); /* the oldest still exists */
 	assert_true(f->heard[0].last == ALLOWED);
 	asks_drop_all(&f->k);
 	assert_int_equal(f->k.n_waiting, 0);
@@ -747,7 +748,7 @@ static void answers_kept_are_bounded(void **state)
 		snprintf(name, sizeof(name), "f%d", i);
 		assert_int_equal(wants(f, name), -FOLDER_HELD);
 		answer(f, (struct answer){.allow = true});
-		assert_int_equal(wants(f, "f0"), 0); /* in use: never the oldest */
+		assert_int_equal(wants(f, "f0"), 0); /* in use, so not the oldest */
 	}
 	assert_int_equal(HASH_COUNT(f->k.recent), RECENT_MAX);
 	assert_int_equal(wants(f, "f1"), -FOLDER_HELD);

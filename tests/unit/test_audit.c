@@ -1,4 +1,4 @@
-/* test_audit - the chain holds, and every way to break it is seen. */
+/* test_audit - the chain is valid, and every damage to it is detected. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -89,7 +89,7 @@ static void chains(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	slurp(p, &text, &len);
 	assert_non_null(strstr(text, "\"/w/a\\\"b\\\\c\\udcff\\u001b[2J\""));
-	memcpy(strstr(text, "\\udcff"), "\\u00ff", 6); /* half a surrogate pair is not for cJSON */
+	memcpy(strstr(text, "\\udcff"), "\\u00ff", 6); /* cJSON refuses half a surrogate pair */
 	json = cJSON_Parse(text);
 	assert_non_null(json);
 	assert_int_equal(cJSON_GetObjectItem(json, "seq")->valueint, 1);
@@ -109,10 +109,10 @@ static void nothing_is_hidden_in_json(void **state)
 		{"\x1b[2J", "\"\\u001b[2J\""},
 		{"\xc2\x9b"
 		 "2J",
-		 "\"\\u009b2J\""}, /* CSI in one character */
+		 "\"\\u009b2J\""}, /* CSI as one character */
 		{"\xe2\x80\xae"
 		 "x",
-		 "\"\\u202ex\""},		 /* right to left from here on */
+		 "\"\\u202ex\""},		 /* right-to-left text begins here */
 		{"\xe2\x80\x8b", "\"\\u200b\""}, /* no width */
 		{"\x9b", "\"\\udc9b\""},
 		{"\xc3\xa9\xe2\x82\xac", "\"\xc3\xa9\xe2\x82\xac\""},
@@ -204,7 +204,7 @@ static void sees_missing_and_swapped_lines(void **state)
 	assert_int_equal(verify(p), -EBADMSG);
 	assert_non_null(strstr(p->err.text, "newest lines are missing"));
 
-	append(p, 2); /* and writing on does not heal it */
+	append(p, 2); /* appending does not repair it */
 	assert_int_equal(verify(p), -EBADMSG);
 
 	spit(p, "", 0);
@@ -225,10 +225,10 @@ static void survives_a_crash(void **state)
 	append(p, 2);
 	assert_int_equal(io_read_file(AT_FDCWD, p->head, 4096, &head, &head_len), 0);
 	append(p, 2);
-	/* killed after the log and before the head */
+	/* Killed between writing the log and the head. */
 	assert_int_equal(io_write_file(AT_FDCWD, p->head, 0600, head, head_len, false), 0);
 	assert_int_equal(verify(p), 0);
-	/* killed in the middle of a line */
+	/* Killed in the middle of a line. */
 	slurp(p, &text, &len);
 	fd = open(p->path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	assert_int_equal(io_write_all(fd, "{\"seq\":5,\"ti", 12), 0);
@@ -238,7 +238,7 @@ static void survives_a_crash(void **state)
 	assert_int_equal(p->lines, 5);
 }
 
-/* Grow the log beyond the limit by one huge, but well-formed, run of lines. */
+/* Fills the log beyond the limit with one huge, well-formed run of lines. */
 static void rotates(void **state)
 {
 	struct place *p = *state;
@@ -269,7 +269,7 @@ static void rotates(void **state)
 	assert_int_equal(p->lines, 1441);
 	assert_int_equal(audit_dropped(p->path), 2880);
 
-	/* the start of what is kept may not go either */
+	/* The beginning of the kept part must not be missing either. */
 	assert_int_equal(io_read_file(AT_FDCWD, aside, 128 << 20, &old, &len), 0);
 	first = (uint64_t)(strchr(old, '\n') + 1 - old);
 	assert_int_equal(io_write_file(AT_FDCWD, aside, 0600, old + first, len - first, false), 0);
@@ -300,7 +300,7 @@ static bool has_open(pid_t pid, const char *path)
 	return false;
 }
 
-/* Another writer, which sets the log aside once `waiting` waits for it, and lets go of it. */
+/* Plays another writer: rotates the log once `waiting` waits for it, then releases it. */
 static void NORETURN rotate_for(pid_t waiting, const struct place *p, int ready)
 {
 	AUTO_FREE char *aside = xasprintf("%s.1", p->path);
@@ -352,7 +352,7 @@ static void full_disk(void **state)
 	assert_int_equal(audit_open(&a, p->path, "s", &p->err), -ELOOP);
 	assert_int_equal(unlink(p->path), 0);
 	assert_int_equal(audit_open(&a, p->path, "s", &p->err), 0);
-	/* a closed head is as good as a full disk: the failure stays */
+	/* A closed head fails like a full disk, and the failure is permanent. */
 	assert_int_equal(audit_append(a, &e), 0);
 	for (int fd = 3; fd < 64; fd++) {
 		char link[64], target[128];
@@ -411,7 +411,7 @@ static void speed(void **state)
 	assert_true(t < 1000000);
 }
 
-/* A path or command that is cut must not pass for a whole one. */
+/* A path or command that is cut must not look complete. */
 static void what_is_cut_is_marked(void **state)
 {
 	struct place *p = *state;
@@ -441,7 +441,7 @@ static void what_is_cut_is_marked(void **state)
 	audit_record_done(&r);
 }
 
-/* `cordon step abort` can be asked for without end, the human's undo is not the agent's to hide. */
+/* The agent can call `cordon step abort` without limit, but must not hide the user's undo. */
 static void what_those_inside_undo_is_counted(void **state)
 {
 	struct place *p = *state;
@@ -463,7 +463,8 @@ static void what_those_inside_undo_is_counted(void **state)
 	assert_int_equal(verify(p), 0);
 }
 
-/* What those inside can cause without end has a limit; what the human did is written on. */
+/* Events that processes inside can cause without limit are counted; the user's actions are always
+ * written. */
 static void what_has_no_end_is_counted(void **state)
 {
 	struct place *p = *state;
@@ -488,11 +489,11 @@ static void what_has_no_end_is_counted(void **state)
 	assert_non_null(strstr(text, "only counted: 7"));
 	assert_int_equal(verify(p), 0);
 	assert_int_equal(audit_open(&a, p->path, "s2", &p->err), 0);
-	assert_false(audit_is_counting(a)); /* each session has its own */
+	assert_false(audit_is_counting(a)); /* each session has its own limit */
 	audit_close(a);
 }
 
-/* Escaped, a text is six times as long: what is kept is bounded as it is written. */
+/* Escaping can make a text six times as long: the limit applies to the written text. */
 static void a_field_is_bounded_as_written(void **state)
 {
 	struct place *p = *state;

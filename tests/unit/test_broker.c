@@ -1,4 +1,4 @@
-/* test_broker - what git and ssh inside say to the broker is read right, or not at all. */
+/* test_broker - messages of git and ssh inside are parsed exactly, or refused. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -186,7 +186,7 @@ static void known_hosts_tell_whose_key_it_is(void **state)
 
 static void a_fingerprint_is_as_ssh_shows_it(void **state)
 {
-	/* A key of a server that everybody can look up: github.com's, and what it says of it. */
+	/* A public key of a server: github.com's. */
 	static const char line[] =
 		"AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
 	size_t len;
@@ -214,7 +214,7 @@ static void a_secret_that_becomes_known_is_starred_out(void **state)
 	assert_true(redact_secret(r, "tok.n-1234"));
 	redact_text(r, text, strlen(text));
 	assert_string_equal(text, "push ********** and ********** done");
-	assert_int_equal(redact_open(r, end, strlen(end)), 6); /* it may go on */
+	assert_int_equal(redact_open(r, end, strlen(end)), 6); /* more may follow */
 	for (int i = 0; i < 63; i++) {
 		snprintf(many, sizeof(many), "secret-%d", i);
 		assert_true(redact_secret(r, many));

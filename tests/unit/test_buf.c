@@ -1,4 +1,4 @@
-/* test_buf - text being built: formatted into what room there is, quoted for JSON. */
+/* test_buf - builds text: formats it into the available room, quotes it for JSON. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "tests/support/check.h"
 
-/* Each room and each length around it: the text, its end and what was there before are right. */
+/* For each room and each length around it: the text, its end and earlier text are right. */
 static void fits_or_not_the_text_is_whole(void **state)
 {
 	char want[256], words[128];

@@ -1,5 +1,4 @@
-/* test_bwrap_args - the plan in bubblewrap's words: what is told, in which order, and what is not.
- */
+/* test_bwrap_args - the plan as bubblewrap's arguments: which, in which order, and which not. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sys/sysinfo.h>
@@ -10,7 +9,7 @@
 
 struct fixture {
 	struct plan plan;
-	struct buf words; /* blanks between them */
+	struct buf words; /* separated by blanks */
 };
 
 static int set_up(void **state)
@@ -80,7 +79,7 @@ static void what_may_fail_and_is_not_there_is_left_out(void **state)
 	plan_add(&f->plan, PLAN_BIND, "/no/such", "/no/such")->optional = true;
 	assert_false(tells(f, "/no/such"));
 	plan_add(&f->plan, PLAN_BIND, "/no/other", "/no/other");
-	assert_true(tells(f, "--ro-bind /no/other /no/other ")); /* bwrap refuses, in words */
+	assert_true(tells(f, "--ro-bind /no/other /no/other ")); /* bwrap says why it refuses */
 }
 
 static void sizes_and_modes_are_numbers(void **state)
@@ -101,7 +100,7 @@ static void sizes_and_modes_are_numbers(void **state)
 			     "--perms 0700 --dir /run/user/7 --symlink /proc/self/fd /dev/fd "));
 }
 
-/* Whatever kind of operation there will be: either bwrap is told, or the finisher does it. */
+/* Each kind of operation is either an argument of bwrap or left to the finisher. */
 static void the_rest_is_left_to_the_finisher(void **state)
 {
 	static const enum plan_what rest[] = {PLAN_SEAL,    PLAN_PROC,	PLAN_DEVPTS,

@@ -1,4 +1,4 @@
-/* test_client - cordon's side of the keeper's socket. */
+/* test_client - cordon's end of the keeper's socket. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sys/socket.h>
@@ -110,7 +110,7 @@ static void many_frames_come_in_one_read(void **state)
 		put_touch(f, "/some/path");
 	assert_int_equal(io_write_all(f->peer, f->out.data, f->out.len), 0);
 	util_close_fd(&f->peer);
-	assert_int_equal(client_read(f->c), -EPIPE); /* after everything was dispatched */
+	assert_int_equal(client_read(f->c), -EPIPE); /* after all frames were dispatched */
 	for (const char *p = f->log.data; (p = strchr(p, '\n')); p++)
 		lines++;
 	assert_int_equal(lines, 500);
@@ -136,7 +136,7 @@ static void a_plan_comes_whole(void **state)
 	wire_i64(&f->out, 2);
 	wire_u64(&f->out, 30);
 	wire_i64(&f->out, 5);
-	wire_u8(&f->out, 0); /* not a step of the human's */
+	wire_u8(&f->out, 0); /* not a step of the user */
 	wire_u32(&f->out, 1);
 	wire_cstr(&f->out, "notes");
 	wire_u32(&f->out, 2);
@@ -166,7 +166,7 @@ static void nonsense_is_refused_for_good(void **state)
 		wire_u64(&f->out, 0);
 	wire_u32(&f->out, 0);
 	wire_u8(&f->out, 0);
-	wire_u32(&f->out, UINT32_MAX); /* as many ids as fit nowhere */
+	wire_u32(&f->out, UINT32_MAX); /* more ids than fit into any frame */
 	wire_end(&f->out, mark);
 	put_touch(f, "/a");
 	assert_int_equal(io_write_all(f->peer, f->out.data, f->out.len), 0);

@@ -1,4 +1,4 @@
-/* test_compare - what the model takes for somebody's work that is still there. */
+/* test_compare - which external edits the model expects to survive. */
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #define THERE(path)	path " 100644 1:1 7.0 size 4 hash aa\n"
 #define MOVED(path)	path " 102775 1:1 7.0 size 4 hash aa\n"
 
-/* A step that moves a file, takes its place by a directory, and changes its mode. */
+/* A step that moves a file, puts a directory in its place, and changes the mode. */
 static bool redone(const char *now, const char *result)
 {
 	return tree_carried(THERE("/b") DIR_THERE("/d"), DIR_THERE("/b") MOVED("/d"), now, result,
@@ -32,10 +32,10 @@ static void an_edit_that_is_gone_is_missed(void **state)
 	(void)state;
 	assert_false(redone(now, DIR_THERE("/b") MOVED("/d")));
 	assert_false(redone(now, DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash cc\n"));
-	/* The bytes are there, and not as the step left them. */
+	/* The bytes are in the folder, but not as the step left them. */
 	assert_false(redone(now, DIR_THERE("/b") "/d 100600 1:1 8.0 size 9 hash bb\n"));
 	assert_false(redone(now, DIR_THERE("/b") DIR_THERE("/d")));
-	/* Nobody's edit: other bytes than the step's. */
+	/* Not an external edit, but other bytes than the step's. */
 	assert_false(redone(THERE("/b") DIR_THERE("/d"),
 			    DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
 }
@@ -53,7 +53,7 @@ static void what_was_saved_again_as_it_was_may_get_its_time_back(void **state)
 	assert_false(tree_carried(was, was, again, other, true));
 }
 
-/* Somebody locked a directory: what came back to one in it is not listed. */
+/* An external program locked a directory: files that were restored in it are not listed. */
 static void what_nobody_sees_is_not_missed(void **state)
 {
 	static const char full[] = DIR_THERE("/d") DIR_THERE("/d/e") THERE("/d/e/f") THERE("/d/ef");
@@ -68,7 +68,7 @@ static void what_nobody_sees_is_not_missed(void **state)
 	assert_false(tree_kept(DIR_THERE("/d"), full, one, false, true));
 }
 
-/* A step takes the right to list a directory, in which somebody has put something meanwhile. */
+/* A step makes a directory unlistable after an external program created a file in it. */
 static void what_may_not_be_listed_is_not_missed(void **state)
 {
 	static const char full[] = DIR_THERE("/d") THERE("/d/f"), shut[] = "/d 40111 1:1 5.0\n";
@@ -78,8 +78,8 @@ static void what_may_not_be_listed_is_not_missed(void **state)
 	assert_false(tree_carried(DIR_THERE("/d"), DIR_THERE("/d"), full, DIR_THERE("/d"), true));
 }
 
-/* What came to /c/x with its directory is told as that directory's rename alone, though another one
- * has its old name. */
+/* An object that came to /c/x with its directory is described as that directory's rename alone,
+ * even if another object has its old name. */
 static void a_directory_that_moved_is_not_told_by_what_is_in_it(void **state)
 {
 	static const char before[] = DIR_THERE("/a") THERE("/a/x");
@@ -97,7 +97,7 @@ static void a_directory_that_moved_is_not_told_by_what_is_in_it(void **state)
 	assert_true(restore_is_due(&r));
 }
 
-/* Whoever opens a directory has not written what is seen in it from then on. */
+/* Making a directory accessible is no edit of the files in it. */
 static void what_comes_to_light_is_no_edit(void **state)
 {
 	static const char open[] = DIR_THERE("/d") THERE("/d/f");
@@ -126,8 +126,8 @@ static void what_is_in_a_directory_that_was_shut_may_be_there(void **state)
 	free(h.edits);
 }
 
-/* Who locked a directory that a step had moved keeps that when the step is undone and redone: what
- * lies there is not what the step before it had left. */
+/* A user locks a directory that a step renamed; the mode stays through undo and redo, so the
+ * directory does not match the state that the step before left. */
 static void what_was_kept_of_a_locked_directory_stays(void **state)
 {
 	static const char was[] = DIR_THERE("/b") DIR_THERE("/c");

@@ -1,4 +1,4 @@
-/* test_config - levels, origins, what a project may say, bad input. */
+/* test_config - levels, origins, which keys a project may set, bad input. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static void load(struct place *p)
 	assert_int_equal(r, 0);
 }
 
-/* Loading fails and the words hold this. */
+/* Checks that loading fails, with these words in the message. */
 static void refuses(struct place *p, const char *words)
 {
 	assert_int_equal(config_load(&p->c, &p->spec, &p->err), -EINVAL);
@@ -93,7 +93,7 @@ static void built_in(void **state)
 	assert_string_equal(config_origin(p->c, "sandbox.backend"), "built in");
 }
 
-/* Version 0.1 had it: its file is read, and the setting is named. */
+/* Version 0.1 had this setting: the file is read, and the setting is reported. */
 static void a_setting_that_was_removed(void **state)
 {
 	struct place *p = *state;
@@ -112,7 +112,7 @@ static void levels(void **state)
 	const char *const *list;
 	char file[128], origin[160];
 
-	if (geteuid() != 0) /* the organisation's file must be root's */
+	if (geteuid() != 0) /* the organisation's file must belong to root */
 		return;
 	put(p->dir, "org", 0644, "[sandbox]\n\tprocesses = 1\n\tmemory = 2g\n\tenv = A\n");
 	user_config(p, 0644, "# mine\n[ui]\nmouse = off\n[Sandbox]\n  ENV = B\n  env = C ; x\n");
@@ -225,7 +225,7 @@ static int count(void *data, const struct config_setting *s)
 	return 0;
 }
 
-/* A text that needs libgit2 stays as it is, for it. */
+/* Text that only libgit2 can parse is left to it. */
 static int read_plain(const char *text, int *n)
 {
 	AUTO_FREE char *copy = xstrdup(text);
@@ -236,7 +236,7 @@ static int read_plain(const char *text, int *n)
 	return r;
 }
 
-/* What is not plain goes to libgit2 as a whole: no half of it is taken first. */
+/* Text that is not plain goes to libgit2 as a whole, not in part. */
 static void plain_or_not(void **state)
 {
 	static const char *const unusual[] = {
@@ -280,7 +280,7 @@ static int tell(void *data, const struct config_setting *s)
 	return 0;
 }
 
-/* Lines that begin like the one before are not taken apart again, but for how they go on. */
+/* A line that begins like the one before is parsed only from the difference on. */
 static void plain_alike(void **state)
 {
 	static const struct {
@@ -312,7 +312,7 @@ static void plain_alike(void **state)
 	}
 }
 
-/* The text is looked over as a whole first. */
+/* The whole text is checked first. */
 static void plain_anywhere(void **state)
 {
 	static const char line[] = "\tmouse = on\n", comment[] = "# a \"b\" ; c\n";
@@ -342,7 +342,7 @@ static void plain_anywhere(void **state)
 	assert_int_equal(read_plain("# x\ty\n", &n), -ENOTSUP);
 }
 
-/* Each start reads them; and what is not plain in one may be cut off, behind a `;`. */
+/* They are read at each start, so they must be plain; after a `;` the rest of a line is cut off. */
 static void shipped_profiles_are_plain(void **state)
 {
 	int n = 0;

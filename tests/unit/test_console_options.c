@@ -1,4 +1,4 @@
-/* test_console_options - settings that every console obeys: of a run, attached, of a replay. */
+/* test_console_options - settings that every console uses: of a run, attached, of a replay. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tui/console/console.h"
@@ -37,7 +37,7 @@ static void settings_reach_the_console(void **state)
 	assert_true(o.still);
 	assert_false(o.mouse);
 	assert_false(o.detach);
-	assert_string_equal(o.record, "file"); /* what is no setting stays */
+	assert_string_equal(o.record, "file"); /* an option without a setting stays */
 	assert_string_equal(o.at, "90");
 	config_free(c);
 }

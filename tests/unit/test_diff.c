@@ -15,7 +15,7 @@
 struct fake {
 	int64_t step;
 	const char *path, *old_path;
-	const char *before, *after; /* NULL: not there */
+	const char *before, *after; /* NULL: the file does not exist */
 	mode_t before_mode, after_mode;
 	size_t len; /* of binary content */
 	bool gone;
@@ -81,7 +81,7 @@ int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 		c->old_path = xstrdup(table[i].old_path);
 		c->before = side(table[i].before, table[i].before_mode, table[i].len);
 		c->after = side(table[i].after, table[i].after_mode, table[i].len);
-		c->before.ino = i; /* where journal_content() finds it again */
+		c->before.ino = i; /* by this journal_content() finds it */
 	}
 	return 0;
 }
@@ -192,7 +192,7 @@ static void kinds(void **state)
 		"Fdiff --git a/from b/to\nFrename from from\nFrename to to\n");
 }
 
-/* A name is the agent's text: it must not begin a line of a patch, nor end where it does not. */
+/* The agent chooses names: none may begin a line of a patch, or end one early. */
 static void odd_names(void **state)
 {
 	static const struct fake f[] = {
@@ -261,8 +261,8 @@ static void displaced(void **state)
 
 #define DIR_ .before_mode = S_IFDIR | 0755, .after_mode = S_IFDIR | 0755
 
-/* What is in a directory that is renamed has the name that it had before the first step, and the
- * one that it has after the last, whatever it was called in between. */
+/* An entry of a renamed directory is shown with its name before the first step and its name after
+ * the last one, without the names in between. */
 static void in_renamed_directories(void **state)
 {
 	static const struct fake f[] = {

@@ -20,7 +20,7 @@
 #include "tests/support/check.h"
 #include "tests/unit/fake_keeper.h"
 
-/* What a gateway would watch; none is made here. */
+/* A gateway would be watched by this; the test has none. */
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data)
 {
 	(void)k, (void)fd, (void)fn, (void)data;
@@ -35,7 +35,7 @@ struct box {
 	int pidfd;
 };
 
-/* What the box may read where reads are trapped. */
+/* Trees that the box may read if reads are trapped. */
 static struct trees box_trees;
 
 static void must(bool ok, const char *what)
@@ -71,7 +71,7 @@ static void box_mounts(void)
 		write_file("/proc/self/gid_map", map);
 	}
 	must(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "private");
-	/* Everything, so that a test that goes wrong does not reach the machine it runs on. */
+	/* Makes everything read-only, so that a failing test cannot change this machine. */
 	must(syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, attr, sizeof(attr)) == 0,
 	     "read-only");
 	must(mount("tmpfs", "/tmp", "tmpfs", 0, NULL) == 0, "/tmp");
@@ -134,7 +134,7 @@ static void box_start(struct box *b, const struct filter_spec *spec, const char 
 	assert_non_null(b->door);
 }
 
-/* One turn; false once nobody is left inside. */
+/* Runs one turn. Returns false if no process is left inside. */
 static bool box_turn(struct box *b, int timeout)
 {
 	struct pollfd p[1 + FAKE_WATCH] = {{.fd = b->door->fd, .events = POLLIN}};
@@ -286,7 +286,7 @@ static void held_calls_are_performed_after_the_answer(void **state)
 	assert_int_equal(fstatat(fake.folder.fd, "secret", &st, 0), 0);
 }
 
-/* What was held for another reason is judged anew; what is refused for its step gets EPERM. */
+/* A call held for another reason is judged again; a call refused because of its step gets EPERM. */
 static void held_calls_can_be_tried_again_or_stopped(void **state)
 {
 	static const struct filter_spec spec;
@@ -306,7 +306,7 @@ static void held_calls_can_be_tried_again_or_stopped(void **state)
 	held = fake.held;
 	fake.held = 0;
 	b.door->ops->answered(b.door, held, VERDICT_RETRY);
-	assert_true(fake.held == held); /* still not allowed */
+	assert_true(fake.held == held); /* not allowed yet */
 	assert_int_equal(fstatat(fake.folder.fd, "secret", &st, 0), -1);
 	fake.hold = "stopped";
 	b.door->ops->answered(b.door, fake.held, VERDICT_RETRY);
@@ -348,7 +348,7 @@ static void a_swapped_directory_is_not_what_was_shown(void **state)
 
 /* ---- reading, where every open is trapped ---------------------------------------- */
 
-/* Everything may be read but what lies beneath "out", beside the folder. */
+/* Everything may be read except below "out", beside the folder. */
 static void close_out(void)
 {
 	AUTO_FREE char *dir = xstrndup(fake.folder.path, strlen(fake.folder.path) - strlen("/in"));
@@ -394,7 +394,7 @@ static void granted_reads_are_the_floors(void **state)
 	assert_int_equal(fake.reads, 0);
 }
 
-/* However it is reached, what is asked is where it lies. */
+/* By whichever path it is reached, the question is about the real path. */
 static void reads_are_asked_by_what_they_lead_to(void **state)
 {
 	static const char *const ways[] = {
@@ -426,7 +426,7 @@ static void reads_are_asked_by_what_they_lead_to(void **state)
 		assert_true(fake.reads > 0);
 		assert_string_equal(fake.last_read, want);
 		if (strstr(ways[i], "<&3") != NULL)
-			continue; /* said three times */
+			continue; /* reported three times */
 		fake.read_answer = 0;
 		assert_int_equal(read_sh(right), 0);
 	}
@@ -449,7 +449,8 @@ static void attributes_and_names_need_no_grant(void **state)
 	assert_true(fake.denied > 0);
 }
 
-/* What is handed over is what was asked about, whatever its name leads to by then. */
+/* The descriptor is for the file that the question was about, even if its name was replaced
+ * meanwhile. */
 static void a_swapped_file_is_not_handed_over(void **state)
 {
 	static const struct filter_spec spec = {.reads = true};
@@ -472,7 +473,7 @@ static void a_swapped_file_is_not_handed_over(void **state)
 	assert_string_equal(fake.last_via, "l");
 	assert_int_equal(renameat(fake.folder.fd, "../out/other", fake.folder.fd, "../out/file"),
 			 0);
-	b.door->ops->answered(b.door, fake.held, VERDICT_RETRY); /* and is held once more */
+	b.door->ops->answered(b.door, fake.held, VERDICT_RETRY); /* and is held again */
 	b.door->ops->answered(b.door, fake.held, VERDICT_ALLOW);
 	while (box_turn(&b, 1000))
 		;
@@ -486,7 +487,7 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/* A thousand signals a second; every call must have happened exactly once. */
+/* With a thousand signals a second every call must happen exactly once. */
 static int storm(void)
 {
 	struct itimerval timer = {{0, 700}, {0, 700}};
@@ -506,7 +507,8 @@ static int storm(void)
 	return 0;
 }
 
-/* One thread flips a name between a file here and one outside; the other opens it for writing. */
+/* One thread exchanges a name between a file here and one outside; the other opens it for
+ * writing. */
 static void *flip(void *arg)
 {
 	(void)arg;
@@ -535,7 +537,7 @@ static int swap(void)
 	return 0;
 }
 
-/* The path in memory changes while the call is on its way. */
+/* The path in memory changes during the call. */
 static char shared_path[64] = "safe";
 
 static void *rewrite(void *arg)
@@ -543,7 +545,7 @@ static void *rewrite(void *arg)
 	(void)arg;
 	for (unsigned i = 0;; i++) {
 		memcpy(shared_path, i % 2 ? "safe\0\0" : "../out\0", 7);
-		atomic_thread_fence(memory_order_seq_cst); /* written each time */
+		atomic_thread_fence(memory_order_seq_cst); /* written in each round */
 	}
 	return NULL;
 }
@@ -580,7 +582,7 @@ static int sockets(void)
 
 	if (bind(s, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(s, 1) < 0)
 		return 1;
-	for (int i = 0; i < 2; i++) /* the queue is full now */
+	for (int i = 0; i < 2; i++) /* the queue is full */
 		if (connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&un, sizeof(un)) <
 		    0)
 			return 2;
@@ -606,7 +608,7 @@ static int sockets(void)
 	return 0;
 }
 
-/* What must be refused at the filter, with the errno. */
+/* Calls that the filter must refuse, each with its errno. */
 static int refusals(void)
 {
 	static const struct {
@@ -649,7 +651,7 @@ static int refusals(void)
 	return 0;
 }
 
-/* Eight calls at the same moment; every second one is about the same name. */
+/* Eight calls at the same moment; every second one uses the same name. */
 #define TOGETHER 8
 
 static atomic_int gone_off;
@@ -686,7 +688,7 @@ static int together(void)
 	return made == TOGETHER / 2 ? 0 : 3;
 }
 
-/* Descriptors are handed over on one processor, which nobody here may notice. */
+/* Handing over descriptors binds threads to one processor, which processes must not notice. */
 static bool has_processors(const cpu_set_t *expected)
 {
 	cpu_set_t now;
@@ -735,7 +737,7 @@ static const struct {
 	{"affinity", affinity},
 };
 
-/* This very program is started again in the box, as `test_door --inside NAME`. */
+/* Starts this program again in the box, as `test_door --inside NAME`. */
 static void box_start_inside(struct box *b, const char *name)
 {
 	static const struct filter_spec spec;
@@ -806,7 +808,7 @@ static void processors_stay_as_they_were(void **state)
 	assert_true(has_processors(&before));
 }
 
-/* How many threads of the process wait in mkdir(2). */
+/* Returns how many threads of the process wait in mkdir(2). */
 static size_t in_mkdir(pid_t pid)
 {
 #ifdef SYS_mkdir
@@ -879,7 +881,7 @@ int main(int argc, char **argv)
 	     i++)
 		if (strcmp(argv[2], inside[i].name) == 0)
 			return inside[i].run();
-	/* By hand: test_door FOLDER COMMAND... runs it in the box. */
+	/* For use by hand: test_door FOLDER COMMAND... runs it in the box. */
 	if (argc > 2) {
 		static const struct filter_spec spec;
 

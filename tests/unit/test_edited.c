@@ -1,4 +1,4 @@
-/* test_edited - what somebody else did between two steps, as text: both sides, one side, none. */
+/* test_edited - external edits between two steps as text: with both sides, one side, or none. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tests/support/journalfix.h"
@@ -11,7 +11,7 @@ static int setup(void **state)
 {
 	struct fix *f = fix_new();
 
-	/* What was there before a step is kept as it left it: small text, for a merge. */
+	/* The state that a step found is captured: small text, which a merge can use. */
 	outside(f, "a", "zero\n");
 	outside(f, "gone", "zero\n");
 	*state = f;
@@ -44,7 +44,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 	return true;
 }
 
-/* The barrier that is the n-th newest: "KIND path: lines" for each path. */
+/* Checks the n-th newest barrier: "KIND path: lines" for each path. */
 static void assert_edits(struct fix *f, size_t n, const char *want)
 {
 	AUTO_BUF struct buf got = BUF_INIT;
@@ -164,7 +164,7 @@ static bool on_head(void *data, enum diff_line_kind kind, const char *text, size
 	return true;
 }
 
-/* Edits in another folder of the session have their whole names. */
+/* Edits in another folder of the session are shown with absolute paths. */
 static void the_head_names_a_file_as_any_diff_does(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,4 @@
-/* test_endpoint - Endpoint Security's messages, simulated: who is inside, deadlines, held calls. */
+/* test_endpoint - simulated messages of Endpoint Security: members, deadlines, held calls. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -41,7 +41,7 @@ static int64_t on_now(void *data)
 	return w.now;
 }
 
-/* /ok is allowed, /no is denied, the user is asked about all else. */
+/* Allows /ok, denies /no, and asks about all other paths. */
 static enum es_verdict on_judge(void *data, const struct es_message *m, const char *path,
 				enum es_access access)
 {
@@ -103,7 +103,7 @@ static int teardown(void **state)
 	(void)state;
 	es_client_free(w.c);
 	for (uint64_t h = 1; h <= w.handle; h++)
-		assert_true(w.answers[h] >= 0); /* whatever was asked, answered once and in time */
+		assert_true(w.answers[h] >= 0); /* each call got one answer, in time */
 	assert_int_equal(w.answered_twice, 0);
 	assert_int_equal(w.late, 0);
 	return 0;
@@ -152,7 +152,7 @@ static void children_are_inside(void **state)
 	(void)state;
 	take((struct es_message){.kind = ES_FORK, .process = AGENT, .target = CHILD});
 	assert_int_equal(answer_of(open_at(CHILD, "/no/x", false)), 0);
-	/* A fork that was dropped: its parent tells. */
+	/* The message of a fork was dropped: the parent shows it. */
 	assert_int_equal(
 		answer_of(take((struct es_message){
 			.kind = ES_OPEN, .process = grandchild, .parent = CHILD, .path = "/no/x"})),
@@ -163,7 +163,7 @@ static void children_are_inside(void **state)
 static void a_process_stays_inside_through_exec(void **state)
 {
 	(void)state;
-	/* Two threads exec at once: whichever version comes. */
+	/* Two threads exec at the same time: either version may come first. */
 	assert_int_equal(answer_of(take((struct es_message){
 				 .kind = ES_EXEC, .process = AGENT, .path = "/ok/sh"})),
 			 1);
@@ -172,7 +172,7 @@ static void a_process_stays_inside_through_exec(void **state)
 			answer_of(open_at((struct es_id){.pid = AGENT.pid, .version = version},
 					  "/no/x", 0)),
 			0);
-	/* An earlier one was somebody else's. */
+	/* An earlier one was of another process. */
 	assert_int_equal(
 		answer_of(open_at((struct es_id){.pid = AGENT.pid, .version = 6}, "/no/x", 0)), 1);
 }
@@ -296,7 +296,7 @@ static void each_held_call_goes_on_by_its_answer(void **state)
 	es_client_resume(w.c, h[1], ES_RESUME_AGAIN);
 	assert_int_equal(answer_of(h[0]), 1);
 	assert_int_equal(w.kept, 1);
-	assert_int_equal(answer_of(h[1]), -1); /* nothing has changed: it waits again */
+	assert_int_equal(answer_of(h[1]), -1); /* nothing has changed, so it waits again */
 	assert_int_equal(answer_of(h[2]), 0);
 	assert_int_equal(w.asked, 4);
 	es_client_resume(w.c, HANDLES - 1, ES_RESUME_GRANTED); /* no such call */
@@ -324,17 +324,17 @@ static void a_late_answer_counts_for_the_next_try(void **state)
 
 	(void)state;
 	es_client_resume(w.c, h, ES_RESUME_GRANTED);
-	assert_int_equal(answer_of(open_at(CHILD, "/d/a", false)), 1); /* an outsider's */
+	assert_int_equal(answer_of(open_at(CHILD, "/d/a", false)), 1); /* from a process outside */
 	h = open_at(AGENT, "/d/b", false);
 	assert_int_equal(answer_of(h), -1); /* another call */
 	es_client_resume(w.c, h, ES_RESUME_DENY);
 	assert_int_equal(answer_of(open_at(AGENT, "/d/a", false)), 1);
-	h = denied_at_its_deadline(); /* it counted once */
+	h = denied_at_its_deadline(); /* it counts once */
 	es_client_resume(w.c, h, ES_RESUME_GRANTED);
 	w.now += ES_LATE_US + 1;
 	h = denied_at_its_deadline(); /* it is too old */
 	es_client_resume(w.c, h, ES_RESUME_GRANTED);
-	es_client_forget(w.c); /* the rules have changed */
+	es_client_forget(w.c); /* as after a change of the rules */
 	assert_int_equal(answer_of(open_at(AGENT, "/d/a", false)), -1);
 }
 
@@ -422,8 +422,8 @@ static void what_is_missing_is_said(void **state)
 	assert_int_equal(es_lack_say(ES_LACKS_NOTHING, NULL), 0);
 }
 
-/* Any order of messages, answers and time: each is answered once, before its deadline, and nothing
- * that a rule denies is ever allowed. */
+/* Random messages, answers and times: each call is answered once, before its deadline, and a call
+ * that a rule denies is never allowed. */
 static void random_sequences(void **state)
 {
 	static const char *const paths[] = {"/ok/a", "/no/a", "/d/a", "/d/b", "/e/a"};

@@ -1,4 +1,4 @@
-/* test_env - what of the environment passes. */
+/* test_env - which environment variables pass. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/start/env.h"
 #include "tests/support/check.h"

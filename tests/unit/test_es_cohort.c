@@ -1,5 +1,4 @@
-/* test_es_cohort - who is inside when messages are dropped, come late or out of order; and the end.
- */
+/* test_es_cohort - membership when messages are dropped, late or out of order; and the end. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 
@@ -17,11 +16,11 @@
 /* ---- a system: what runs, and what is told of it --------------------------------------------- */
 
 struct process {
-	int32_t parent; /* 0: it does not run */
+	int32_t parent; /* 0: not running */
 	int64_t started;
 	uint32_t version;
-	bool marked, inside; /* inside: what it is */
-	bool unlisted;	     /* always somewhere else when it is looked for */
+	bool marked, inside; /* inside: the truth */
+	bool unlisted;	     /* never found in the process table */
 };
 
 static struct world {
@@ -31,7 +30,7 @@ static struct world {
 	struct es_table table;
 	struct es_queue *q;
 	uint64_t seq, handle;
-	int answer; /* of the last; -1: none */
+	int answer; /* the last one; -1: none */
 	size_t walks, looks, kills, strangers;
 } w;
 
@@ -134,7 +133,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The system gives it a number; nobody is told. */
+/* The process is created without a message. */
 static void fork_silently(int32_t parent, int32_t child)
 {
 	static int64_t start = 2000 * SECOND;
@@ -174,7 +173,7 @@ static void take_all(void)
 			seam->answer(seam->data, m.handle, m.kind, false);
 }
 
-/* It opens a file: is it taken for one inside? Everything that is, is denied here. */
+/* Opens a file as this process. Returns whether it counts as inside: then the test denies it. */
 static bool is_gated_as(struct es_id who)
 {
 	struct es_message m = {.kind = ES_OPEN,
@@ -185,7 +184,7 @@ static bool is_gated_as(struct es_id who)
 			       .deadline_us = w.now + 10 * SECOND};
 
 	w.answer = -1;
-	m.parent.started_us = 0; /* a token says none */
+	m.parent.started_us = 0; /* a token has no start time */
 	if (!es_queue_skips(w.q, &m)) {
 		assert_int_equal(w.answer, -1);
 		m.path = "/x";
@@ -213,7 +212,7 @@ static void what_a_child_does_comes_before_its_fork(void **state)
 	assert_false(is_gated(50));
 }
 
-/* It is no member for ever, and whoever gets its number is none. */
+/* It never becomes a member, nor does the next process of its number. */
 static void an_end_comes_before_the_fork(void **state)
 {
 	struct es_id child;
@@ -238,16 +237,17 @@ static void a_number_of_a_member_is_used_again(void **state)
 	exit_of(101); /* not told */
 	fork_silently(50, 101);
 	assert_false(is_gated(101));
-	/* And the other way round. */
+	/* And in the opposite order. */
 	exit_of(101);
 	fork_of(100, 101);
 	assert_true(is_gated(101));
-	/* By another program it is the same process. */
+	/* An exec of another program keeps the process the same. */
 	w.process[101].version += 3;
 	assert_true(is_gated(101));
 }
 
-/* Versions go round, or another thread's came first: the start says who it is. */
+/* Versions wrap around, or messages of threads change places: the start time identifies the
+ * process. */
 static void a_start_says_more_than_a_version(void **state)
 {
 	struct cohort *c = cohort_new();
@@ -264,7 +264,7 @@ static void a_start_says_more_than_a_version(void **state)
 	assert_true(cohort_has(c, (struct es_id){.pid = 5, .version = 11}));
 	assert_false(cohort_has(c, (struct es_id){.pid = 5, .version = 9}));
 	assert_true(cohort_has(c, (struct es_id){.pid = 5})); /* in doubt */
-	/* Rounded by somebody. */
+	/* A start time that was rounded. */
 	assert_true(cohort_has(c, (struct es_id){.pid = 5, .started_us = 7 * SECOND + 999999}));
 	assert_true(cohort_has(c, (struct es_id){.pid = 5, .started_us = 7 * SECOND - 999999}));
 	cohort_add(c, (struct es_id){.pid = 5, .version = 12, .started_us = 9 * SECOND});
@@ -295,14 +295,14 @@ static void a_dropped_fork_is_found_in_the_table(void **state)
 	fork_silently(102, 103);
 	fork_silently(50, 104);
 	w.seq += 3;
-	assert_false(is_gated(50)); /* whose message shows the gap */
+	assert_false(is_gated(50)); /* its message shows the gap */
 	assert_int_equal(w.walks, 1);
 	exit_of(101);
 	exit_of(102);
-	assert_true(is_gated(103)); /* its parent is launchd by now */
+	assert_true(is_gated(103)); /* launchd is its parent by then */
 	assert_false(is_gated(104));
 	assert_int_equal(w.walks, 1);
-	assert_int_equal(found_by_next(), 0); /* told with the first message to the keeper, above */
+	assert_int_equal(found_by_next(), 0); /* found with the first message */
 }
 
 static void it_is_told(void **state)
@@ -316,7 +316,8 @@ static void it_is_told(void **state)
 	assert_int_equal(found_by_next(), 0);
 }
 
-/* All between it and the agent are gone before the gap shows: its profile tells. */
+/* All processes between it and the agent have ended before the gap shows: its profile shows
+ * membership. */
 static void an_orphan_is_told_by_its_profile(void **state)
 {
 	(void)state;
@@ -336,12 +337,12 @@ static void a_dropped_end_is_found_as_well(void **state)
 	w.seq += 1;
 	assert_true(is_gated(100));
 	fork_silently(50, 101);
-	w.process[101].started = 0; /* not even told when it was started */
+	w.process[101].started = 0; /* its start time is unknown */
 	w.process[101].version = 200;
 	assert_false(is_gated(101));
 }
 
-/* All of the machine waits while the table is read. */
+/* While the table is read, all programs of the machine wait. */
 static void gaps_in_a_row_cost_one_look_each_while(void **state)
 {
 	int64_t begin = w.now;
@@ -352,11 +353,11 @@ static void gaps_in_a_row_cost_one_look_each_while(void **state)
 	for (int i = 0; i < 1000; i++) {
 		w.seq += 5;
 		assert_false(is_gated(50));
-		w.now = begin + i * 100; /* a tenth of a second in all */
+		w.now = begin + i * 100; /* over a tenth of a second */
 	}
 	walks = w.walks;
 	assert_in_range(walks, 1, 3);
-	/* Meanwhile who asks is looked at by itself. */
+	/* A process that sends a message meanwhile is looked up by itself. */
 	fork_silently(100, 101);
 	fork_silently(50, 102);
 	w.seq++;
@@ -364,7 +365,7 @@ static void gaps_in_a_row_cost_one_look_each_while(void **state)
 	assert_true(is_gated(101));
 	assert_false(is_gated(102));
 	assert_int_equal(w.walks, walks);
-	/* What is owed comes by time, too. */
+	/* An owed rebuild also happens by time. */
 	w.now += ES_REBUILD_US;
 	es_queue_backstop(w.q);
 	assert_int_equal(w.walks, walks + 1);
@@ -372,7 +373,7 @@ static void gaps_in_a_row_cost_one_look_each_while(void **state)
 	assert_int_equal(w.walks, walks + 1);
 }
 
-/* A line of parents that has no end, or one that goes round. */
+/* The chain of parents is endless, or circular. */
 static void a_descent_is_bounded(void **state)
 {
 	(void)state;
@@ -388,8 +389,8 @@ static void a_descent_is_bounded(void **state)
 	assert_false(is_gated(50));
 }
 
-/* Whatever is dropped, whoever is inside and has asked after the next message is gated; who is
- * outside never is. */
+/* With any messages dropped: a process inside that sends a second message is gated; one outside
+ * never is. */
 static void random_drops(void **state)
 {
 	unsigned seed = 3;
@@ -433,13 +434,13 @@ static void at_the_end_all_are_killed_and_denied(void **state)
 	fork_of(100, 101);
 	fork_of(101, 102);
 	exit_of(101);
-	tell_exit(AGENT); /* and 100 runs on: a lie changes nothing for the others */
+	tell_exit(AGENT); /* and 100 goes on: a false message changes nothing for others */
 	take_all();
 	assert_int_equal(es_queue_shut(w.q), 1);
 	assert_false(w.process[102].parent);
 	assert_int_equal(es_queue_shut(w.q), 0);
 	assert_int_equal(w.strangers, 0);
-	/* Whoever comes now. */
+	/* A process that starts meanwhile. */
 	fork_silently(100, 103);
 	es_queue_add(w.q, id_of(103));
 	assert_true(is_gated(103));
@@ -447,7 +448,7 @@ static void at_the_end_all_are_killed_and_denied(void **state)
 	assert_false(is_gated(50));
 }
 
-/* Forks, ends itself and is somebody else before it is looked for: the fork's message kills it. */
+/* It forks and ends before it is looked up: the message of the fork kills its child. */
 static void who_is_never_there_is_killed_by_its_fork(void **state)
 {
 	int32_t at = 100;
@@ -461,7 +462,7 @@ static void who_is_never_there_is_killed_by_its_fork(void **state)
 
 		fork_silently(at, next);
 		exit_of(at);
-		/* The message comes a little late, once in a while in time. */
+		/* The message comes a little late, rarely in time. */
 		if (next % 10)
 			at = next;
 		tell_fork(was, id_of(next));
@@ -478,11 +479,11 @@ static void who_is_never_there_is_killed_by_its_fork(void **state)
 
 static struct hunt {
 	struct mac_os os;
-	int rounds, storm; /* so many rounds with somebody new */
-	pid_t stuck;	   /* never goes; 0: none */
-	size_t known;	   /* of Endpoint Security's, one fewer each round */
+	int rounds, storm; /* so many rounds have a new process */
+	pid_t stuck;	   /* never ends; 0: none */
+	size_t known;	   /* known to Endpoint Security, one fewer each round */
 	int kills;
-	int quiet_until; /* not to be seen before this round */
+	int quiet_until; /* invisible before this round */
 } h;
 
 static size_t hunted(void *data, const char *session, pid_t root, pid_t *out, size_t max)
@@ -494,7 +495,7 @@ static size_t hunted(void *data, const char *session, pid_t root, pid_t *out, si
 	assert_true(max > 2);
 	h.rounds++;
 	if (h.rounds <= h.storm && h.rounds >= h.quiet_until)
-		out[n++] = 0x10000000 + h.rounds % 100000; /* no number of a process */
+		out[n++] = 0x10000000 + h.rounds % 100000; /* not the number of a process */
 	if (h.stuck)
 		out[n++] = h.stuck;
 	out[n++] = 1; /* never */
@@ -539,20 +540,20 @@ static void the_last_is_found(void **state)
 	(void)state;
 	assert_int_equal(hunt(0, 0, 0, 0), 0);
 	assert_int_equal(h.rounds, 3);
-	/* However long it goes on. */
+	/* Without a limit of time. */
 	assert_int_equal(hunt(5000, 0, 0, 0), 0);
 	assert_int_equal(h.kills, 5000);
-	/* Not to be seen for two looks. */
+	/* Invisible for two looks. */
 	assert_int_equal(hunt(4, 0, 0, 3), 0);
 	assert_int_equal(h.kills, 2);
-	/* Only Endpoint Security knows. */
+	/* Known only to Endpoint Security. */
 	assert_int_equal(hunt(0, 0, 10, 0), 0);
 	assert_true(h.rounds >= 12);
-	/* But where a human waits. */
+	/* Limited if a user waits. */
 	h_limit = 20000;
 	assert_int_equal(hunt(INT32_MAX, 0, 0, 0), 1);
 	h_limit = 0;
-	/* Who does not go is told of, and waited for only so long. */
+	/* A process that does not end is reported, and waited for only until a limit. */
 	assert_int_equal(hunt(3, 0x20000000, 0, 0), 1);
 	assert_in_range(h.rounds, 20, 30);
 }
@@ -578,7 +579,7 @@ static void each_event_is_asked_for_once(void **state)
 			assert_string_not_equal(rows[i].name, rows[k].name);
 		assert_int_equal(es_kind_asks(rows[i].kind), str_starts(rows[i].name, "AUTH_"));
 		assert_in_range(rows[i].since, 1015, 1599);
-		/* Without one that asks, what it is about would go on unasked. */
+		/* An event that asks is needed: without it the operation would not be judged. */
 		assert_true(rows[i].since <= ES_EVENTS_NEEDED || !es_kind_asks(rows[i].kind));
 		has[rows[i].kind] = true;
 	}

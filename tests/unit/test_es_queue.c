@@ -1,4 +1,5 @@
-/* test_es_queue - messages between threads: each is answered once, in time, whoever is stuck. */
+/* test_es_queue - messages between threads: each is answered once, in time, with any thread
+ * stuck. */
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 #include <pthread.h>
@@ -79,7 +80,8 @@ static void answer(uint64_t handle, bool allow)
 	seam->answer(seam->data, handle, ES_OPEN, allow);
 }
 
-/* The helper, for which the keeper waits, is let become the agent; then the keeper is asked. */
+/* The keeper waits for the helper, which may become the agent without it; later calls go to the
+ * keeper. */
 static void the_start_needs_no_keeper(void **state)
 {
 	const struct es_id child = {.pid = 101, .version = 1};
@@ -91,7 +93,7 @@ static void the_start_needs_no_keeper(void **state)
 	put(AGENT, 1, 1);
 	assert_int_equal(w.answers[1], 2);
 	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = child});
-	put(child, 2, 2); /* there should be none yet */
+	put(child, 2, 2); /* none was put */
 	assert_int_equal(w.answers[2], 0);
 	m.handle = 3;
 	es_queue_put(w.q, &m);
@@ -105,7 +107,7 @@ static void the_start_needs_no_keeper(void **state)
 	assert_int_equal(w.answers[4], 1);
 }
 
-/* Nobody else's program waits for the keeper. */
+/* Programs outside do not wait for the keeper. */
 static void outsiders_are_answered_at_once(void **state)
 {
 	struct es_message m;
@@ -115,7 +117,7 @@ static void outsiders_are_answered_at_once(void **state)
 	assert_int_equal(w.answers[1], 2);
 	assert_false(is_readable());
 	assert_false(es_queue_take(w.q, &m));
-	/* The child of one inside is inside. */
+	/* The child of a process inside is inside. */
 	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK,
 					       .process = AGENT,
 					       .target = {.pid = 101, .version = 1}});
@@ -146,11 +148,11 @@ static void a_keeper_that_is_stuck_costs_no_deadline(void **state)
 	es_queue_backstop(w.q);
 	assert_int_equal(w.answers[1], 1);
 	assert_true(es_queue_take(w.q, &m));
-	answer(m.handle, true); /* it comes too late, and to nobody */
+	answer(m.handle, true); /* too late, so it has no effect */
 	assert_int_equal(w.answers[1], 1);
 }
 
-/* Nobody could answer: the kernel would end the client, and with it all that it holds. */
+/* With no time for an answer the kernel would end the client, and so the sandbox. */
 static void short_deadlines_are_denied_at_once(void **state)
 {
 	const int64_t left[] = {-SECOND, 0, 1, ES_HASTE_US - 1, ES_HASTE_US};
@@ -166,7 +168,7 @@ static void short_deadlines_are_denied_at_once(void **state)
 	}
 }
 
-/* Of any length, whatever the phase of the timer that looks after them (50 ms and a bit). */
+/* Deadlines of any length, at any phase of the timer that watches them (a little over 50 ms). */
 static void no_deadline_is_missed(void **state)
 {
 	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/x"};
@@ -199,15 +201,14 @@ static void a_full_queue_denies(void **state)
 	assert_int_equal(w.answers[ES_QUEUE_MAX], 0);
 	assert_int_equal(w.answers[ES_QUEUE_MAX + 1], 1);
 	while (es_queue_take(w.q, &m)) {
-		assert_int_equal(m.seq,
-				 last + 1); /* no gap that the client would take for a loss */
+		assert_int_equal(m.seq, last + 1); /* without a gap, which would look like a loss */
 		last = m.seq;
 		answer(m.handle, true);
 	}
 	assert_int_equal(w.answers[1], 2);
 }
 
-/* What the kernel dropped is told, what was filtered out is not. */
+/* Messages that the kernel dropped are reported; filtered ones are not. */
 static void gaps_are_the_kernels(void **state)
 {
 	struct es_message m;
@@ -225,7 +226,7 @@ static void gaps_are_the_kernels(void **state)
 	assert_int_equal(m.seq, 5);
 }
 
-/* A million bytes for each of thousands of commands would be the keeper's memory. */
+/* A million bytes for each of thousands of commands would use up the keeper's memory. */
 static void long_commands_are_cut(void **state)
 {
 	struct es_message m = {.kind = ES_EXEC, .process = AGENT, .path = "/bin/x"}, got;
@@ -262,7 +263,7 @@ static void shut_is_no(void **state)
 	assert_int_equal(w.answers[3], 2);
 }
 
-/* Three threads put, one denies what is late, one answers: each handle once. */
+/* Three threads put messages, one denies late ones, one answers: each handle gets one answer. */
 #define EACH 3000
 static atomic_bool over;
 
@@ -311,8 +312,8 @@ static void threads(void **state)
 		assert_in_range(w.answers[h], h % 7 ? 1 : 2, 2);
 }
 
-/* The end comes while messages do: from then on nobody inside is let go on, and all are answered.
- */
+/* The end comes between messages: afterwards no process inside is allowed a call, and all are
+ * answered. */
 static void the_end_comes_in_the_middle(void **state)
 {
 	pthread_t t[4];
@@ -330,7 +331,7 @@ static void the_end_comes_in_the_middle(void **state)
 		}
 	es_queue_shut(w.q);
 	for (struct es_message m; es_queue_take(w.q, &m);)
-		answer(m.handle, true); /* too late, each of them */
+		answer(m.handle, true); /* too late for all of them */
 	for (size_t i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
 	over = true;
@@ -339,10 +340,10 @@ static void the_end_comes_in_the_middle(void **state)
 		assert_in_range(w.answers[h], h % 7 ? 1 : 2, 2);
 		allowed -= h % 7 && w.answers[h] == 2;
 	}
-	assert_int_equal(allowed, 0); /* those from before, and no others */
+	assert_int_equal(allowed, 0); /* only answers from before the end */
 }
 
-/* The system uses a message's number again as soon as that has its answer. */
+/* The system reuses a message's number as soon as the message has its answer. */
 static void an_answer_is_for_the_message_that_was_judged(void **state)
 {
 	struct es_message first, second;
@@ -377,7 +378,8 @@ static void serve(struct es_client *c)
 		es_client_take(c, &m);
 }
 
-/* The keeper is not told of the fork; the child's parent ends, so launchd is its parent. */
+/* The keeper gets no message of the fork; the child's parent ends, so launchd becomes its
+ * parent. */
 static void a_child_of_a_full_queue_is_inside(void **state)
 {
 	const struct es_id child = {.pid = 101, .version = 1}, gone = {.pid = 102, .version = 2},
@@ -403,7 +405,7 @@ static void a_child_of_a_full_queue_is_inside(void **state)
 					       .path = "/x"});
 	serve(c);
 	assert_int_equal(w.answers[h], 1);
-	/* Nor of the exit: the number is another program's by now. */
+	/* Nor of the exit: another program has the number. */
 	es_queue_put(w.q, &(struct es_message){.kind = ES_SIGNAL,
 					       .handle = ++h,
 					       .process = AGENT,
@@ -431,13 +433,13 @@ static void a_late_answer_is_good_once(void **state)
 	(void)state;
 	m.process.started_us = 5 * SECOND;
 	late_add(&l, &m);
-	assert_false(late_take(&l, &m, 10)); /* nobody has answered */
+	assert_false(late_take(&l, &m, 10)); /* not answered yet */
 	late_answer(&l, 5, true, 100);
 	m.kind = ES_UNLINK;
 	assert_false(late_take(&l, &m, 10));
 	m.kind = ES_OPEN, m.process = OUTSIDER;
 	assert_false(late_take(&l, &m, 10));
-	m.process = AGENT, m.process.started_us = 100 * SECOND; /* the number's next owner */
+	m.process = AGENT, m.process.started_us = 100 * SECOND; /* another process */
 	assert_false(late_take(&l, &m, 10));
 	m.process = AGENT, m.path = "/y";
 	assert_false(late_take(&l, &m, 10));

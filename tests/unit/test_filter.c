@@ -1,4 +1,4 @@
-/* test_filter - the system call filter, run instruction by instruction. */
+/* test_filter - the system call filter, executed one instruction at a time. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static uint32_t jump(const struct sock_filter *f, uint32_t a)
 	}
 }
 
-/* What the kernel does for this call, and how many instructions it takes. */
+/* Returns the kernel's verdict on this call, and the number of instructions. */
 static uint32_t verdict(const struct seccomp_data *data, unsigned *steps)
 {
 	size_t len, at = 0;
@@ -76,7 +76,7 @@ static void prepare(bool reads)
 	assert_int_equal(filter_prepare(&spec, &err), 0);
 }
 
-/* Every bit, alone and with the upper half that the kernel does not look at. */
+/* Every bit, alone and with the upper half, which the kernel ignores. */
 static void an_open_is_trapped_where_it_can_write(void **state)
 {
 	unsigned steps;
@@ -112,7 +112,7 @@ static void an_open_for_reading_takes_few_instructions(void **state)
 	assert_in_range(steps, 1, 8);
 }
 
-/* A number means another call there; what reads here may be anything. */
+/* The number means another call on that architecture, so even a reading call is refused. */
 static void another_architecture_has_no_calls(void **state)
 {
 	const uint32_t none = SECCOMP_RET_ERRNO | ENOSYS;

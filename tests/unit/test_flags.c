@@ -1,4 +1,4 @@
-/* test_flags - options and arguments of the commands that only look at things. */
+/* test_flags - options and arguments of the commands that only read. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -16,7 +16,7 @@ static const struct flag flags[] = {
 };
 static const struct usage usage = {"test [--json]", "Nothing.", flags, ARRAY_LEN(flags)};
 
-/* argv from one string, split at blanks; the result of the parser. */
+/* Splits a string at blanks into argv. Returns the parser's result. */
 static int parse(const char *line, struct options *o, struct strings *rest, struct err *err)
 {
 	static char text[256];

@@ -1,4 +1,4 @@
-/* test_flows - rules about hosts: names, addresses, what needs a rule of its own, answers. */
+/* test_flows - rules about hosts: names, addresses, special ones with their own rules, answers. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ static int load(struct fixture *f, const char *rules, const char *const *hosts, 
 	return policy_new(&f->p, &about, &f->err);
 }
 
-/* The verdict about "HOST:PORT" where its name leads to addr, or "". */
+/* Returns the verdict about "HOST:PORT", whose name leads to addr, or "". */
 static enum policy_verdict check(const struct fixture *f, const char *target, const char *addr,
 				 bool *special)
 {
@@ -106,7 +106,7 @@ static void the_nearest_pattern_decides(void **state)
 	assert_int_equal(check(f, "EVIL.example.:443", "", NULL), POLICY_DENY);
 	assert_int_equal(check(f, "b.x.example:443", "", NULL), POLICY_ASK);
 	assert_int_equal(check(f, "good.x.example:443", "", NULL), POLICY_ALLOW);
-	/* A name is looked up if some port of it may be had. */
+	/* A name is looked up if at least one port of it may be allowed. */
 	assert_int_equal(check(f, "a.example", "", NULL), POLICY_ALLOW);
 	assert_int_equal(check(f, "evil.example", "", NULL), POLICY_DENY);
 	assert_int_equal(check(f, "b.x.example", "", NULL), POLICY_ASK);
@@ -152,7 +152,7 @@ static void a_name_opens_no_address_of_the_host(void **state)
 	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ASK);
 	assert_int_equal(load(f, "[rule \"r\"]\n allow = connect 0.0.0.0/0\n", NULL, false), 0);
 	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ASK);
-	/* An IPv4 address is below it, as one of IPv6. */
+	/* An IPv4 address is below ::/0, in its IPv6 form. */
 	assert_int_equal(load(f, "[rule \"r\"]\n allow = connect ::/0\n", NULL, false), 0);
 	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ASK);
 	assert_int_equal(check(f, "169.254.169.254:80", "", NULL), POLICY_ASK);
@@ -172,11 +172,11 @@ static void a_rule_about_addresses_does(void **state)
 	assert_int_equal(check(f, "10.0.0.5:22", "", NULL), POLICY_ALLOW);
 	assert_int_equal(check(f, "10.0.0.5:23", "", NULL), POLICY_ASK);
 	assert_int_equal(check(f, "db.example:22", "10.0.0.5", NULL), POLICY_ALLOW);
-	/* Who owns the name can let it lead to what is denied. */
+	/* The owner of a name can let it lead to a denied address. */
 	assert_int_equal(check(f, "db.example:80", "93.184.216.34", NULL), POLICY_DENY);
 }
 
-/* A name that stood for itself is looked up after the answer about it: then only this is asked. */
+/* A stand-in's name is looked up after the answer about the name: the address is judged then. */
 static void a_project_denies_addresses_too(void **state)
 {
 	static const char project[] = "[rule \"p\"]\n deny = connect 93.184.0.0/16\n";
@@ -253,7 +253,7 @@ static void an_answer_is_about_a_port_a_host_or_a_domain(void **state)
 	assert_false(policy_answer_offered(f->p, RULE_CONNECT, "1.2.3.4:443", EXTENT_TREE));
 	assert_false(policy_answer_offered(f->p, RULE_CONNECT, "10.1.1.1:443", EXTENT_DIR));
 	if (!net_registered_domain("x.example.org", &d))
-		return; /* no libpsl here: then no domain is offered */
+		return; /* without libpsl no domain is offered */
 	assert_false(policy_answer_offered(f->p, RULE_CONNECT, "me.github.io.:1", EXTENT_TREE) &&
 		     net_registered_domain("github.io", &d));
 	policy_answer(f->p, RULE_CONNECT, "deep.three.example.net:443", &a);
@@ -309,7 +309,7 @@ static void why_names_the_rule_and_the_losers(void **state)
 	assert_non_null(list[1].lost);
 }
 
-/* Whose keys are used where is said by rules of their own, one host at a time. */
+/* Rules of their own say which key is used for which host, one host at a time. */
 static void keys_need_rules_of_their_own(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* test_folder - what may be changed, under which of its names, and who is asked. */
+/* test_folder - which paths may be changed, under which names, and which changes are asked
+ * about. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ struct fixture {
 
 #define ALLOWED (UINT64_C(1) << 63)
 
-static struct fixture *the; /* door_ops have no place for more */
+static struct fixture *the; /* door_ops have no user data */
 
 static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
 {
@@ -249,9 +250,9 @@ static void an_answer_waits_for_a_call_that_a_signal_took_back(void **state)
 	keeper_request_gone(&f->k, &f->door, 77);
 	asks_answer(&f->k, 1, &once);
 	assert_int_equal(f->answered, 0);
-	assert_int_equal(create(f, ".envrc"), 0); /* issued anew */
+	assert_int_equal(create(f, ".envrc"), 0); /* issued again */
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
-	/* Not asked again for long: the question goes. */
+	/* Not requested again for long: the question is withdrawn. */
 	keeper_request_gone(&f->k, &f->door, 77);
 	f->k.now += 1000000;
 	asks_tick(&f->k);
@@ -300,7 +301,7 @@ static void a_granted_place_is_journaled_too(void **state)
 	int fd;
 
 	begin(f, false);
-	/* Neither asked nor private where the tests live in /tmp: granted directly. */
+	/* If the tests run in /tmp, it is neither asked about nor private, but granted directly. */
 	assert_int_equal(folder_grant(&f->k, f->home, &g), 0);
 	assert_ptr_equal(folders_find(&f->k, path, NULL), g);
 	assert_int_not_equal(folder_root(g), 0);
@@ -312,7 +313,7 @@ static void a_granted_place_is_journaled_too(void **state)
 	close(fd);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(frames(f, WIRE_TOUCH), 1);
-	/* Once is once: the next file there is another question, or a refusal. */
+	/* An answer for once: the next file at that name is another question, or a refusal. */
 	f->c.granted = false;
 	fd = folder_open(g, &f->c, &a, O_WRONLY, 0600);
 	assert_true(fd == -FOLDER_HELD || fd == -EACCES);
@@ -337,7 +338,7 @@ static void the_store_is_not_there(void **state)
 	assert_int_equal(folder_open(f->k.folders[0], &f->c, &a, O_WRONLY, 0), -ENOENT);
 }
 
-/* What the doors remember of directories holds until this grows. */
+/* The doors' caches of directories are valid until this number grows. */
 static void renames_of_directories_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -358,7 +359,7 @@ static void renames_of_directories_are_counted(void **state)
 	assert_int_equal(folder_rename(folder, &f->c, &b, &dir, RENAME_EXCHANGE), 0);
 	assert_int_not_equal(folder_dir_moves(folder), n);
 	n = folder_dir_moves(folder);
-	assert_int_equal(folder_rename(folder, &f->c, &b, &a, 0), 0); /* b is the directory now */
+	assert_int_equal(folder_rename(folder, &f->c, &b, &a, 0), 0); /* b is now the directory */
 	assert_int_not_equal(folder_dir_moves(folder), n);
 }
 
@@ -387,7 +388,7 @@ static void a_git_config_with_another_name_is_not_vetted(void **state)
 	begin(f, true);
 	dir = open(git, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	from = (struct at){.dirfd = dir, .dir = ".git", .name = "config.lock"};
-	/* Made inside: one of the host's is not touched at all. */
+	/* Created inside; a file of the host would not be changed at all. */
 	writer = folder_open(f->k.folders[0], &f->c, &from, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	assert_true(writer >= 0);
 	util_close_fd(&writer);
@@ -395,7 +396,7 @@ static void a_git_config_with_another_name_is_not_vetted(void **state)
 	to = (struct at){.dirfd = dir, .dir = ".git", .name = "config"};
 	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &from, &to, 0), -EACCES);
 	assert_int_equal(unlink(alias), 0);
-	/* Nor while somebody could still write into it. */
+	/* Nor while a process could still write to it. */
 	writer = open(lock, O_WRONLY | O_CLOEXEC);
 	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &from, &to, 0), -EACCES);
 	util_close_fd(&writer);

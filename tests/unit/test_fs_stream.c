@@ -1,9 +1,9 @@
-/* test_fs_stream - what events of FSEvents are taken for, from simulated ones. */
+/* test_fs_stream - how simulated events of FSEvents are interpreted. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/fs_stream.h"
 #include "tests/support/check.h"
 
-/* What was called, a line each; and what is in the folder. */
+/* The calls, one a line; and the content of the folder. */
 struct fixture {
 	struct buf told;
 	const char *there[8]; /* a path that ends with a slash is a directory */
@@ -100,7 +100,7 @@ static void one_mark_is_told_as_it_is(void **state)
 	TAKE(f, "changed /w/a\n", EVENT("/w/a", FSE_MODIFIED | FSE_IS_FILE));
 	TAKE(f, "meta /w/a\n", EVENT("/w/a", FSE_OWNER | FSE_INODE_META | FSE_IS_FILE));
 	TAKE(f, "meta /w/a\n", EVENT("/w/a", FSE_XATTR | FSE_FINDER_INFO));
-	/* A file that is made gets its mode and times by the way. */
+	/* A created file gets its mode and times as well. */
 	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_INODE_META));
 }
 
@@ -112,7 +112,7 @@ static void what_is_there_counts_more_than_the_marks(void **state)
 	/* Marks add up: made, written, removed, made again. */
 	TAKE(f, "changed /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_REMOVED | FSE_MODIFIED));
 	TAKE(f, "gone /w/b\n", EVENT("/w/b", FSE_CREATED | FSE_REMOVED | FSE_MODIFIED));
-	/* One that is marked as removed alone, and is there. */
+	/* Marked only as removed, but the file exists. */
 	TAKE(f, "changed /w/a\n", EVENT("/w/a", FSE_REMOVED | FSE_IS_FILE));
 	TAKE(f, "gone /w/b\n", EVENT("/w/b", FSE_CREATED | FSE_IS_FILE));
 }
@@ -124,7 +124,7 @@ static void a_rename_is_two_events(void **state)
 	(void)state;
 	TAKE(f, "gone /w/old\nnamed /w/new new\n", EVENT("/w/old", FSE_RENAMED | FSE_IS_FILE),
 	     EVENT("/w/new", FSE_RENAMED | FSE_IS_FILE));
-	/* Out of the folder, or into it: the other half is not told. */
+	/* Renamed out of the folder, or into it: there is only one event. */
 	TAKE(f, "gone /w/old\n", EVENT("/w/old", FSE_RENAMED));
 	TAKE(f, "named /w/new new\n", EVENT("/w/new", FSE_RENAMED));
 }
@@ -137,7 +137,7 @@ static void a_directory_that_came_is_listed(void **state)
 	TAKE(f, "named /w/d new\nscan /w/d new\n", EVENT("/w/d", FSE_RENAMED | FSE_IS_DIR));
 	TAKE(f, "made /w/d new\nscan /w/d new\n", EVENT("/w/d", FSE_CREATED | FSE_IS_DIR));
 	TAKE(f, "", EVENT("/w/d", FSE_INODE_META | FSE_IS_DIR));
-	/* A file took the name of a directory: the mark is of the past. */
+	/* A file has taken the name of a directory: the mark is outdated. */
 	TAKE(fixture("/w/d", NULL), "changed /w/d new\n",
 	     EVENT("/w/d", FSE_REMOVED | FSE_CREATED | FSE_IS_DIR | FSE_IS_FILE));
 }
@@ -164,7 +164,7 @@ static void what_was_put_together_is_scanned_once(void **state)
 	     EVENT("/w/a", FSE_CREATED));
 }
 
-/* Whoever dropped them: everything is looked at, after what is known, once, and no part of it. */
+/* Whichever side dropped events, everything is scanned once, after the known events. */
 static void dropped_events_are_a_loss(void **state)
 {
 	struct fixture *f = fixture("/w/a", NULL);
@@ -208,7 +208,7 @@ static void what_makes_no_sense_is_a_loss(void **state)
 	take(f, NULL, 0, "");
 }
 
-/* A change that this process made may be told together with somebody else's. */
+/* A change of this process may be reported together with an external edit. */
 static void own_changes_are_judged_like_others(void **state)
 {
 	(void)state;

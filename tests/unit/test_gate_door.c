@@ -9,7 +9,7 @@
 
 struct fixture {
 	struct plan plan;
-	int server, mounter[2]; /* our ends; the door's end of the second is mounter[0] */
+	int server, mounter[2]; /* our ends; the door has the other end of mounter[0] */
 	struct door *door;
 };
 
@@ -73,10 +73,10 @@ static void a_late_answer_is_not_the_next_ones(void **state)
 	struct fixture *f = *state;
 	uint32_t late;
 
-	assert_int_equal(show(f, "/home/u/.gradle"), -EIO); /* the answer is late */
+	assert_int_equal(show(f, "/home/u/.gradle"), -EIO); /* the answer comes too late */
 	late = take_note(f, "/home/u/.gradle");
 	answer(f, late, true);
-	answer(f, late + 1, false); /* another directory shows there */
+	answer(f, late + 1, false); /* an answer about another directory */
 	assert_int_equal(show(f, "/home/u/.m2"), -EEXIST);
 	assert_int_equal(take_note(f, "/home/u/.m2"), late + 1);
 	answer(f, late + 2, true);

@@ -1,5 +1,4 @@
-/* test_gate_fuse - the read gate's handlers, asked as the kernel asks and compared with the disk.
- */
+/* test_gate_fuse - the read gate's handlers, called as by the kernel and compared with the disk. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,7 +17,7 @@ static char *base, *tree;
 
 static char *at(const char *name)
 {
-	static char paths[2][PATH_MAX]; /* a call may have two */
+	static char paths[2][PATH_MAX]; /* a call may have two paths */
 	static int n;
 
 	n = !n;
@@ -64,7 +63,7 @@ static int set_up(void **state)
 	static int n;
 
 	(void)state;
-	tree = xasprintf("%s/tree%d", base, n++); /* another's grants are not its */
+	tree = xasprintf("%s/tree%d", base, n++); /* each test has its own grants */
 	assert_int_equal(mkdir(tree, 0755), 0);
 	assert_int_equal(mkdir(at("d"), 0711), 0);
 	write_file("d/a", "content of a");
@@ -149,7 +148,7 @@ static struct fake_reply ask_read(uint64_t node, uint64_t handle, uint64_t offse
 	return r;
 }
 
-/* The question that the keeper was asked, and nothing else. */
+/* Returns the question that the keeper got; it got nothing else. */
 static uint64_t question(const char *path)
 {
 	struct gate_note note;
@@ -213,7 +212,7 @@ static void names_are_what_the_disk_says(void **state)
 	r = fake_ask(FUSE_READLINK, need(d, "link"), NULL, 0);
 	assert_int_equal(r.len, strlen("../d/a"));
 	assert_memory_equal(r.data, "../d/a", r.len);
-	/* A pipe is a plain file that nobody opens. */
+	/* A pipe is shown as a plain file, which is never opened. */
 	assert_int_equal(look_up(d, "pipe", &e), 0);
 	assert_int_equal(e.attr.mode, S_IFREG | 0600);
 	assert_int_equal(look_up(FUSE_ROOT_ID, "..", &e), -EXDEV);
@@ -282,7 +281,7 @@ static void an_open_waits_for_the_keeper(void **state)
 	(void)state;
 	assert_false(ask_open(a, false).there);
 	asked = question(at("d/a"));
-	/* What is handed over is what was there when it was asked. */
+	/* The descriptor is for the file at the time of the question. */
 	assert_int_equal(rename(at("d/a"), at("d/moved")), 0);
 	write_file("d/a", "something else");
 	fake_answer(asked + 1, 0);
@@ -315,7 +314,7 @@ static void what_a_rule_allows_is_not_asked(void **state)
 	release(a, handle_of(ask_open(a, false)), false);
 	nothing_said();
 	assert_int_equal(atomic_load(&fake.page.let_in), let_in + 1);
-	/* The keeper has counted a change that this server has not heard of: it asks. */
+	/* The keeper has counted a change of which this server has no note: it asks. */
 	atomic_fetch_add(&fake.page.changes, 1);
 	assert_false(ask_open(a, false).there);
 	fake_say(&(struct gate_note){.id = rule, .what = GATE_REVOKED}, 1);
@@ -378,13 +377,13 @@ static void only_the_dying_are_let_go(void **state)
 	assert_int_equal(note.what, GATE_CANCEL);
 	assert_int_equal(note.id, asked);
 	assert_int_equal(fake_hear().error, -EINTR);
-	fake_answer(asked, 0); /* it was on its way */
+	fake_answer(asked, 0); /* it was already sent */
 	assert_false(fake_hear().there);
 	assert_int_equal(open_files(), files);
 	assert_int_equal(gate_held_wait_ms(), idle);
 }
 
-/* More than the socket to the keeper takes, and more than may be held. */
+/* More than fit into the socket to the keeper, and more than may be held. */
 static void many_are_held(void **state)
 {
 	enum {
@@ -425,7 +424,7 @@ static uint64_t open_granted(uint64_t node)
 	return handle_of(ask_open(node, false));
 }
 
-/* The kernel believes a size for a while: what is opened anew is read as it is now. */
+/* The kernel caches a size for a while, but a new open reads the present content. */
 static void a_file_that_changes_is_read_as_it_is(void **state)
 {
 	AUTO_FREE char *granted = xasprintf("%s/", tree);
@@ -435,7 +434,7 @@ static void a_file_that_changes_is_read_as_it_is(void **state)
 	fake_grant(RULE_READ, granted);
 	fake.outdated = 0;
 	handle = open_granted(a);
-	assert_int_equal(fake.outdated, 0); /* nothing has changed */
+	assert_int_equal(fake.outdated, 0); /* unchanged */
 	write_file("d/a", "longer than it was before");
 	assert_int_equal(ask_read(a, handle, 0, 4096).len, strlen("longer than it was before"));
 	release(a, handle, false);
@@ -451,7 +450,7 @@ static void a_file_that_changes_is_read_as_it_is(void **state)
 				 .error,
 			 0);
 	release(a, open_granted(a), false);
-	assert_int_equal(fake.outdated, 0); /* it has asked itself */
+	assert_int_equal(fake.outdated, 0); /* the kernel has asked by itself */
 }
 
 static void pieces_of_a_large_file(void **state)
@@ -485,7 +484,7 @@ struct seen {
 	unsigned char times[MANY];
 	uint64_t nodes[MANY];
 	size_t n_nodes;
-	uint64_t offsets[MANY + 2]; /* of each entry in turn: where the next begins */
+	uint64_t offsets[MANY + 2]; /* of each entry in turn: the offset of the next one */
 	size_t n;
 };
 
@@ -500,7 +499,7 @@ static void see(struct seen *s, const char *name, size_t len, uint64_t next, uin
 	s->offsets[s->n++] = next;
 }
 
-/* One answer's entries; the offset of the last of them. */
+/* Takes the entries of one answer. Returns the offset of the last one. */
 static uint64_t see_page(struct seen *s, struct fake_reply r, bool plus)
 {
 	uint64_t next = 0;
@@ -593,7 +592,7 @@ static void directories_are_told_in_pages(void **state)
 	assert_int_equal(fake.fs.tree.n, 0);
 }
 
-/* As seekdir(3) does it: from any entry on the same follow. */
+/* As with seekdir(3): from any entry on the same entries follow. */
 static void a_listing_goes_on_from_anywhere(void **state)
 {
 	AUTO_FREE char *granted = xasprintf("%s/", tree);
@@ -612,7 +611,7 @@ static void a_listing_goes_on_from_anywhere(void **state)
 	for (size_t i = 0; i < all->n; i += 37) {
 		AUTO_FREE struct seen *rest = xcalloc(1, sizeof(*rest));
 
-		/* Forward, back, and from where another listing stopped. */
+		/* Forward, back, and from the position of another listing. */
 		list(rest, d, handle, all->offsets[i], i % 2 ? 200 : 4096, false);
 		assert_int_equal(rest->n, all->n - i - 1);
 		assert_memory_equal(rest->offsets, all->offsets + i + 1,

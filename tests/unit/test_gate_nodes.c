@@ -1,4 +1,4 @@
-/* test_gate_nodes - names behind the read gate, and what they mean while the host changes them. */
+/* test_gate_nodes - names behind the read gate, while the host changes their objects. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static int tear_down(void **state)
 	return r;
 }
 
-/* As a lookup does it; NULL: no such name. */
+/* As for a lookup. NULL: no such name. */
 static struct gate_node *look_up(struct fixture *f, struct gate_node *dir, const char *name)
 {
 	char below[PATH_MAX];
@@ -100,7 +100,7 @@ static void a_node_is_a_name_in_a_directory(void **state)
 	assert_string_equal(path, ".");
 	assert_int_equal(gate_node_path(f->tree.top, "x", path, sizeof(path)), 1);
 	assert_ptr_equal(need(f, d, "a"), a);
-	/* Two names of one file stay two. */
+	/* Two names of one file are two nodes. */
 	assert_int_equal(linkat(f->fd, "tree/d/a", f->fd, "tree/d/b", 0), 0);
 	assert_ptr_not_equal(need(f, d, "b"), a);
 	assert_int_equal(open_node(f, a), 0);
@@ -113,7 +113,7 @@ static void forgotten_nodes_are_gone(void **state)
 
 	assert_ptr_equal(need(f, d, "a"), a);
 	assert_int_equal(f->tree.n, 2);
-	gate_node_forget(&f->tree, d, 1); /* before what lies in it */
+	gate_node_forget(&f->tree, d, 1); /* before its entries */
 	assert_int_equal(f->tree.n, 2);
 	gate_node_forget(&f->tree, a, 1);
 	assert_int_equal(f->tree.n, 2);
@@ -135,7 +135,7 @@ static void another_object_is_stale(void **state)
 	assert_ptr_not_equal(new, a);
 	assert_int_equal(open_node(f, new), 0);
 	assert_int_equal(open_node(f, a), -ESTALE);
-	gate_node_forget(&f->tree, a, 1); /* must not take the new one along */
+	gate_node_forget(&f->tree, a, 1); /* must keep the new one */
 	assert_ptr_equal(need(f, d, "a"), new);
 	assert_int_equal(unlinkat(f->fd, "tree/d/a", 0), 0);
 	assert_int_equal(open_node(f, new), -ENOENT);
@@ -158,7 +158,7 @@ static void a_link_leads_nowhere(void **state)
 	assert_true(S_ISLNK(st.st_mode));
 	close(fd);
 	assert_true(open_node(f, link) < 0);
-	/* A link in the place of a directory on the way. */
+	/* A link replaces a directory on the way. */
 	assert_int_equal(renameat(f->fd, "tree/d", f->fd, "tree/e"), 0);
 	assert_int_equal(symlinkat("..", f->fd, "tree/d"), 0);
 	assert_null(look_up(f, d, "secret"));

@@ -1,4 +1,4 @@
-/* test_gateway - what the keeper tells a relay that does not listen for a while. */
+/* test_gateway - the keeper's notes to a relay that does not read for a while. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include "tests/unit/fake_keeper.h"
 
 enum {
-	ENDED = 3 /* connections that end while nothing more goes into the socket */
+	ENDED = 3 /* connections that end while the socket is full */
 };
 
 /* ---- the keeper's loop, as far as it goes ---------------------------------------- */
@@ -30,7 +30,7 @@ static size_t watches(void)
 	return n;
 }
 
-/* The first watch is for what the relay says, another one for room. */
+/* The first watch is for the relay's notes, another one for room in the socket. */
 static void turn(void)
 {
 	for (size_t i = 0; i < FAKE_WATCH; i++) {

@@ -1,4 +1,4 @@
-/* test_gif - pictures of cells, and the GIF of them as libgif reads it. */
+/* test_gif - images of cells, and the GIF of them as libgif reads it. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void glyphs_come_from_the_shipped_font_first(void **state)
 	f = font_new(name);
 	unlink(name);
 	assert_true(font_glyph(f, 'A', 1, rows));
-	assert_int_equal(rows[0], 0); /* not the file's */
+	assert_int_equal(rows[0], 0); /* not from the file */
 	assert_int_equal(rows[9], 0x7e00);
 	assert_true(font_glyph(f, 'A', 2, wide));
 	assert_int_equal(wide[9], 0x07e0); /* in the middle of two columns */
@@ -87,13 +87,13 @@ static void styles_are_drawn(void **state)
 	surface_put(&s, 1, 0, " ", 1, 1, &st);
 	st.attr = STYLE_BOLD;
 	surface_put(&s, 2, 0, "|", 1, 1, &st);
-	surface_put(&s, 6, 1, "\xe3\x81\x82", 3, 1, &st); /* a wide one where one column is left */
+	surface_put(&s, 6, 1, "\xe3\x81\x82", 3, 1, &st); /* too wide for the last column */
 	s.cursor = (struct cursor){.visible = true, .x = 3, .y = 2, .shape = CURSOR_BAR};
 	raster_cells(f, &s, (struct rect){0, 0, W, H}, rgb);
 	assert_int_equal(pixel(rgb, 0, 14), 0x090909);
 	assert_int_equal(pixel(rgb, 4, 8), 0x010203);
 	assert_int_equal(pixel(rgb, 0, 0), 0xcd3131);
-	assert_int_equal(pixel(rgb, 8, 0), 0x010203); /* reversed: the ground */
+	assert_int_equal(pixel(rgb, 8, 0), 0x010203); /* reversed: the background */
 	assert_int_equal(pixel(rgb, 8, 8), 0xcd3131);
 	assert_int_equal(pixel(rgb, 20, 8), 0x010203);
 	assert_int_equal(pixel(rgb, 21, 8), 0x010203); /* bold: twice as thick */
@@ -126,7 +126,7 @@ static void draw_anything(struct surface *s)
 		.visible = any(2), .x = (int)any(W), .y = (int)any(H), .shape = any(3)};
 }
 
-/* What libgif finds after picture i has been laid over those before. */
+/* Draws image i over the earlier ones, as libgif finds them. */
 static void lay(const GifFileType *g, int i, uint32_t *rgb)
 {
 	const SavedImage *img = &g->SavedImages[i];
@@ -168,7 +168,7 @@ static void pictures_are_read_back_as_they_were_drawn(void **state)
 			assert_int_equal(gif_frame(g, i * 100000, all, whole[i]), 0);
 			continue;
 		}
-		/* A row of it alone, in a colour that no other picture has. */
+		/* A row of one image, in a colour that no other image has. */
 		row.y = (int)any(H);
 		memcpy(whole[i], whole[i - 1], sizeof(whole[i]));
 		for (size_t k = 0; k < (size_t)W * FONT_W * FONT_H; k++)
@@ -180,7 +180,7 @@ static void pictures_are_read_back_as_they_were_drawn(void **state)
 				 0);
 	}
 	assert_int_equal(gif_end(g, FRAMES * 100000 + 700000000),
-			 0); /* longer than one delay can be */
+			 0); /* longer than the largest delay */
 	close(fd);
 	in = DGifOpenFileName(name, &e);
 	unlink(name);

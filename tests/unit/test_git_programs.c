@@ -1,4 +1,5 @@
-/* test_git_programs - what git's settings name is protected, there or not yet. */
+/* test_git_programs - paths that git's settings name are protected, even if they do not exist
+ * yet. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <regex.h>
@@ -36,7 +37,7 @@ static int remove_folder(void **state)
 	return io_remove_tree(AT_FDCWD, dir);
 }
 
-/* Is that place asked about in a repository with this configuration? */
+/* Returns whether the path is asked about in a repository with this configuration. */
 static bool asks(const char *config, const char *place)
 {
 	const struct policy_spec spec = {.home = "/home/u"};
@@ -134,7 +135,7 @@ static void words_are_protected(void **state)
 	}
 }
 
-/* Each in its own form, with a path behind a program or as one. */
+/* Each setting in its own form, with a path after a program or alone. */
 static void settings_are_known(void **state)
 {
 	static const char *const good[] = {
@@ -195,7 +196,7 @@ static void settings_are_known(void **state)
 			fail_msg("protected: %s", bad[i]);
 }
 
-/* What git's own list calls so and no program is named by. */
+/* Returns whether git's own list has the key, but it names no program. */
 static bool is_other(const char *key)
 {
 	static const char *const list[] = {
@@ -250,7 +251,7 @@ static bool is_other(const char *key)
 	return false;
 }
 
-/* "filter.<driver>.clean" as section and name. */
+/* Splits "filter.<driver>.clean" into section and name. Returns whether it is known. */
 static bool is_known(char *key)
 {
 	char *name = strrchr(key, '.');

@@ -1,5 +1,5 @@
-/* test_git_words - an index that is cut or has flipped bits is compared or refused, never overread.
- */
+/* test_git_words - an index that is cut or has flipped bits is compared or refused, without
+ * overreads. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/buf.h"
 #include "core/diff/git_words_priv.h"
@@ -62,7 +62,7 @@ static void differences(void **state)
 	index_change_done(&x);
 }
 
-/* Each from a heap block of its own length, so that a sanitizer sees a byte too many. */
+/* Each is in a heap block of its own length, so that a sanitizer detects any overread. */
 static void damaged(void **state)
 {
 	AUTO_BUF struct buf good = BUF_INIT;

@@ -1,5 +1,4 @@
-/* test_guest_door - a guest's connections: held, answered, given up; and what a false process says.
- */
+/* test_guest_door - a guest's connections: held, answered, given up; and false messages. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +30,7 @@ void keeper_warn(struct keeper *k, const char *fmt, ...)
 	k->denied++;
 }
 
-/* What the relay says, until the process of frames has been answered. */
+/* Runs the relay until the process of frames has been answered. */
 static void turn(int frames)
 {
 	for (int i = 0; i < WAIT_MS / 10; i++) {
@@ -60,7 +59,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	while (recv(spec->sock, &note, sizeof(note), 0) == (ssize_t)sizeof(note)) {
 		if (note.what != NET_DIAL)
 			continue;
-		if (!net_addr_eq(&note.at, &first) || note.code != 1) /* it has time */
+		if (!net_addr_eq(&note.at, &first) || note.code != 1) /* there is time */
 			_exit(1);
 		note.what = NET_DIALLED;
 		note.code = -ECONNREFUSED;
@@ -117,7 +116,7 @@ static int say(struct fixture *f, enum guest_what what, uint64_t id, const struc
 	return f->door->ops->serve(f->door, POLLIN);
 }
 
-/* The relay starts with the first connection: then it is judged. */
+/* The relay starts with the first connection, which is judged only then. */
 static void wait_judged(unsigned long n)
 {
 	for (int i = 0; i < WAIT_MS / 10 && fake.flows < n; i++)
@@ -150,7 +149,7 @@ static void what_is_allowed_is_dialled(void **state)
 	wait_judged(1);
 	assert_int_equal(fake.last_port, 443);
 	f->door->ops->answered(f->door, fake.held, VERDICT_ALLOW);
-	answered(f, GUEST_REFUSE, 7); /* nobody listens there */
+	answered(f, GUEST_REFUSE, 7); /* no listener there */
 	assert_int_equal(fake.flows, 2);
 }
 
@@ -163,7 +162,7 @@ static void what_is_denied_is_refused(void **state)
 	f->door->ops->answered(f->door, fake.held, VERDICT_DENY);
 	answered(f, GUEST_REFUSE, 7);
 	fake.hold_flows = false;
-	say(f, GUEST_SYN, 8, &first, 443); /* without being asked about */
+	say(f, GUEST_SYN, 8, &first, 443); /* without a question */
 	answered(f, GUEST_REFUSE, 8);
 	fake.hold_flows = true;
 	say(f, GUEST_SYN, 9, &first, 443);
@@ -186,7 +185,7 @@ static void who_gives_up_is_not_asked_about(void **state)
 	assert_int_equal(poll(&p, 1, 0), 0);
 }
 
-/* One answer is for one connection, whatever a process says that a guest has taken over. */
+/* One answer is for one connection, whatever a hijacked process of the guest sends. */
 static void an_answer_is_for_what_was_shown(void **state)
 {
 	struct fixture *f = *state;
@@ -200,7 +199,7 @@ static void an_answer_is_for_what_was_shown(void **state)
 	say(f, (enum guest_what)99, 7, &other, 22);
 	assert_int_equal(fake.flows, 1);
 	f->door->ops->answered(f->door, fake.held, VERDICT_ALLOW);
-	answered(f, GUEST_REFUSE, 7); /* of the dial to the first: another would end the relay */
+	answered(f, GUEST_REFUSE, 7); /* the first dial's answer; another's would end the relay */
 	assert_int_equal(fake.last_port, 443);
 }
 

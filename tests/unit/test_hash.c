@@ -1,4 +1,4 @@
-/* test_hash - every byte of a file counts, and no hole. */
+/* test_hash - every byte of a file counts, but no hole. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ static void a_file_has_the_hash_of_its_bytes(void **state)
 	}
 }
 
-/* The same bytes, written or left out. */
+/* The same bytes, written or left as holes. */
 static void a_copy_with_other_holes_has_the_same(void **state)
 {
 	AUTO_CLOSE int holes = unnamed(), dense = unnamed();

@@ -1,4 +1,5 @@
-/* test_homes - paths followed through moves of directories, by the tree and move by move. */
+/* test_homes - paths followed through renames of directories, by the tree and by each rename in
+ * turn. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
@@ -76,7 +77,7 @@ static unsigned below(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* Of few names, so that paths meet; some of them begin like others. */
+/* Returns a path of few names, so that paths meet; some names begin alike. */
 static char *random_path(unsigned names, unsigned depth)
 {
 	static const char *const list[] = {"a", "b", "ab", "c", "d", "e", "f", "g"};
@@ -196,7 +197,7 @@ static void what_comes_is_followed_at_once(void **unused)
 	renames_done(&m);
 }
 
-/* A directory that came again and again to a place that still had names of before. */
+/* A directory that comes again and again to a place which still has earlier names. */
 static void what_was_at_the_place_is_taken_in_once(void **unused)
 {
 	struct renames m = {0};

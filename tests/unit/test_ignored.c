@@ -1,4 +1,4 @@
-/* test_ignored - which changes from outside are nobody's edits: the shipped list, and bad lines. */
+/* test_ignored - which external changes are no edits: the shipped list, and bad lines. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 

@@ -42,7 +42,7 @@ static void drain(struct input *in, struct buf *out)
 
 static void expect(const char *bytes, size_t len, const char *want)
 {
-	/* whole, and byte by byte: the cut must not matter */
+	/* Whole, and byte by byte: the division must not matter. */
 	for (int split = 0; split < 2; split++) {
 		AUTO_BUF struct buf got = BUF_INIT;
 		struct input in;
@@ -117,7 +117,7 @@ static void colors_that_were_asked_for(void **state)
 	EXPECT("\033]11;rgb:1/2/3a\033x", "M-] 1 1 ; r g b : 1 / 2 / 3 a M-x ");
 }
 
-/* Over a slow line: no letter of it may be a key, least of all one that answers. */
+/* On a slow line no letter of the answer may count as a key, least of all as one that decides. */
 static void the_late_rest_of_a_color_is_no_keys(void **state)
 {
 	static const char *const rest[] = {"aaaa/dddd/aaaa\a", "aaaa/dddd/aaaa\033\\", "dd",
@@ -159,7 +159,7 @@ static void a_paste_in_pieces_ends_once(void **state)
 	input_init(&in);
 	input_feed(&in, "\033[200~ab\033[20", 12);
 	drain(&in, &got);
-	input_flush(&in); /* a pause in the middle is no end */
+	input_flush(&in); /* a pause in the middle does not end it */
 	drain(&in, &got);
 	input_feed(&in, "1~c", 3);
 	drain(&in, &got);

@@ -1,12 +1,11 @@
-/* test_journal_between - somebody else's edit, and then a step that came and went: still an edit.
- */
+/* test_journal_between - an external edit stays one after a later step was made and undone. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tests/support/journalfix.h"
 
 #include <unistd.h>
 
-/* As editors save: another inode takes the name. */
+/* Saves like an editor: another inode gets the name. */
 static void save(struct fix *f, const char *path, const char *text)
 {
 	AUTO_FREE char *from = xasprintf("%s/save~", f->folder);
@@ -16,14 +15,14 @@ static void save(struct fix *f, const char *path, const char *text)
 	assert_int_equal(rename(from, to), 0);
 }
 
-/* A step that changes the path and is undone: it has the newest image of what is there. */
+/* Makes a step that changes the path, and undoes it: it has the newest image of the path. */
 static void come_and_go(struct fix *f, const char *path)
 {
 	one_step(f, "come", put(f, path, "came\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
-/* The step itself did nothing to the file, but had to keep it, since it was open for writing. */
+/* The step did not change the file, but captured it, because it was open for writing. */
 static void of_a_file_that_was_held_open(void **state)
 {
 	struct fix *f = *state;
@@ -43,7 +42,7 @@ static void of_a_file_that_was_held_open(void **state)
 	close(fd);
 }
 
-/* Of steps that ran at the same time it is not told what each of them left. */
+/* For steps that ran at the same time, the state that each of them left is unknown. */
 static void of_what_two_steps_had_made_together(void **state)
 {
 	struct fix *f = *state;
@@ -64,7 +63,7 @@ static void of_what_two_steps_had_made_together(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-/* The same the other way: they are kept, and undone one after the other. */
+/* The same for an undo: the steps are kept, and undone one after the other. */
 static void of_what_two_steps_had_left_together(void **state)
 {
 	struct fix *f = *state;
@@ -82,7 +81,7 @@ static void of_what_two_steps_had_left_together(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-/* Same size, and the time set back: what the bytes are has to tell. */
+/* Same size and same time: only the bytes show the edit. */
 static void of_the_same_size_and_time(void **state)
 {
 	struct fix *f = *state;
@@ -99,7 +98,7 @@ static void of_the_same_size_and_time(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-/* And where nobody was, nobody is seen: what came and went left everything as it was. */
+/* Without an edit none is seen: a step that was undone left everything as before. */
 static void of_nobody(void **state)
 {
 	struct fix *f = *state;
@@ -123,7 +122,8 @@ static void of_nobody(void **state)
 	assert_int_equal(journal_abort(take_ptr(&f->s), &f->err), 0);
 }
 
-/* A redo left it out, an undo went over it: the next redo brings it, and not the step's. */
+/* An edit that a redo left out and an undo replaced: the next redo restores the edit, not the
+ * step's state. */
 static void what_a_redo_had_left_out_comes_back(void **state)
 {
 	struct fix *f = *state;
@@ -145,7 +145,7 @@ static void what_a_redo_had_left_out_comes_back(void **state)
 	assert_tree(f, mine);
 }
 
-/* What was made by the steps goes away, and is nothing that a merge could be written to. */
+/* The undo removes the file that the steps made, so there is no file to merge into. */
 static void a_merge_with_nothing_is_none(void **state)
 {
 	struct fix *f = *state;
@@ -166,7 +166,7 @@ static void a_merge_with_nothing_is_none(void **state)
 	assert_cat(f, "a", "edited\n");
 }
 
-/* A symbolic link's target is no text to merge with. */
+/* The target of a symbolic link cannot be merged. */
 static void a_merge_with_a_link_is_none(void **state)
 {
 	struct fix *f = *state;
@@ -185,7 +185,8 @@ static void a_merge_with_a_link_is_none(void **state)
 	assert_tree(f, before);
 }
 
-/* Undone and redone alone, a step has younger records than one that began after it. */
+/* After it was undone and redone alone, a step has younger records than a step that began after
+ * it. */
 static void a_merge_with_what_a_later_step_made_is_none(void **state)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
@@ -215,7 +216,7 @@ static void a_merge_with_what_a_later_step_made_is_none(void **state)
 	assert_tree(f, after);
 }
 
-/* What is left out and waits on the other log has moved nothing: the edit is where it was. */
+/* A record that was left out has moved nothing: the edit is at the same path. */
 static void what_was_kept_beside_a_move_is_still_somebody_elses(void **state)
 {
 	struct fix *f = *state;
@@ -246,7 +247,7 @@ static void move(struct fix *f, const char *from, const char *to)
 	assert_int_equal(rename(a, b), 0);
 }
 
-/* The inode is known from another path, where it was left; that says nothing about this one. */
+/* The inode is known from another path, at which it was left; at this path it is an edit. */
 static void a_known_file_that_was_moved_is_an_edit(void **state)
 {
 	struct fix *f = *state;
@@ -260,7 +261,7 @@ static void a_known_file_that_was_moved_is_an_edit(void **state)
 	assert_cat(f, "d", "human\n");
 }
 
-/* The same over a file of a step's: the step's own is gone. */
+/* The same over a file of a step, whose own file is gone. */
 static void a_known_file_that_was_moved_over_another_is_an_edit(void **state)
 {
 	struct fix *f = *state;
@@ -272,7 +273,7 @@ static void a_known_file_that_was_moved_over_another_is_an_edit(void **state)
 	assert_cat(f, "d", "two\n");
 }
 
-/* The new directory took the name of a file: what lies in it goes with it all the same. */
+/* The new directory replaced a file: an edit in the directory is a conflict all the same. */
 static void in_a_directory_where_a_file_was(void **state)
 {
 	struct fix *f = *state;
@@ -292,7 +293,7 @@ static void in_a_directory_where_a_file_was(void **state)
 	}
 }
 
-/* And where the way forth takes away a directory that came back under another name. */
+/* The same if a redo removes a directory that the undo restored under another name. */
 static void in_a_directory_that_a_redo_takes(void **state)
 {
 	struct fix *f = *state;
@@ -308,7 +309,7 @@ static void in_a_directory_that_a_redo_takes(void **state)
 	assert_cat(f, "b/x", "human\n");
 }
 
-/* It was left with the directory; then a step took both away. */
+/* The edit was left with the directory; then a step removed both. */
 static void of_what_was_left_in_a_directory(void **state)
 {
 	struct fix *f = *state;
@@ -329,7 +330,7 @@ static void of_what_was_left_in_a_directory(void **state)
 	assert_cat(f, "c/b", "human\n");
 }
 
-/* It would be written to the place of a path that is left out. */
+/* The merge would be written to the place of a path that is left out. */
 static void a_merge_to_where_nothing_comes_is_none(void **state)
 {
 	const char *paths[] = {"d", NULL};
@@ -362,7 +363,7 @@ static void a_merge_to_where_nothing_comes_is_none(void **state)
 	close(fd);
 }
 
-/* Its mode is somebody's, and it lies elsewhere when the rollback is through. */
+/* Its mode is an external edit, and it has another path after the rollback. */
 static void a_directory_that_was_kept_and_moved(void **state)
 {
 	struct fix *f = *state;
@@ -382,7 +383,8 @@ static void a_directory_that_was_kept_and_moved(void **state)
 	assert_tree(f, mine);
 }
 
-/* A name that another step gave to an open file went with that step: nobody else was there. */
+/* A name that another step gave to an open file is removed with that step: there was no external
+ * edit. */
 static void a_name_that_another_step_made_is_none(void **state)
 {
 	struct fix *f = *state;
@@ -406,7 +408,7 @@ static void a_name_that_another_step_made_is_none(void **state)
 	assert_tree(f, before);
 }
 
-/* Nothing is brought back into it: it would be there again. */
+/* No file is restored into it: that would create it again. */
 static void a_directory_that_somebody_moved_stays_away(void **state)
 {
 	struct fix *f = *state;
@@ -429,8 +431,8 @@ static void a_directory_that_somebody_moved_stays_away(void **state)
 	assert_tree(f, edited);
 }
 
-/* Two steps with a human's work between them, that go at once: what the first left is known
- * by its image alone. */
+/* Two steps with an external edit between them are undone together: the state that the first one
+ * left is known by its image alone. */
 static void of_a_name_that_came_and_went(void **state)
 {
 	struct fix *f = *state;
@@ -466,7 +468,7 @@ static void of_a_name_that_came_and_went(void **state)
 	}
 }
 
-/* The same, and nobody was there. */
+/* The same without an edit. */
 static void of_nobody_at_a_name_that_came_and_went(void **state)
 {
 	struct fix *f = *state;

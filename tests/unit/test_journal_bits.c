@@ -1,4 +1,4 @@
-/* test_journal_bits - mode bits that are lent for a moment: nobody keeps them. */
+/* test_journal_bits - mode bits that are borrowed for a moment, and always restored. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/xattr.h>
 
@@ -13,7 +13,7 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/* Root needs no bits: everything here holds for it as well, and proves nothing. */
+/* As root no bits are borrowed: all tests pass and prove nothing. */
 
 static void prepare(struct fix *f)
 {
@@ -24,14 +24,14 @@ static void prepare(struct fix *f)
 	put(f, "marked", "marked");
 	put(f, "old", "old");
 	put(f, "new", "new");
-	setxattr(marked, "user.x", "value", 5, 0); /* where the file system has them */
+	setxattr(marked, "user.x", "value", 5, 0); /* if the file system has them */
 	mode(f, "written", 0200);
 	mode(f, "marked", 0);
 	mode(f, "old", 0);
 	assert_true(commit(f) != 0);
 }
 
-/* The folder's own mode. */
+/* Locks the folder itself by this mode. */
 static int lock(struct fix *f, mode_t m)
 {
 	struct at a = {.dirfd = journal_folder_fd(f->j), .dir = "", .name = "", .leaf = ""};
@@ -143,7 +143,7 @@ static void child_open_data(void *data)
 	close(borrow_open_file(f->j, journal_folder_fd(f->j), "old"));
 }
 
-/* Who has the name by then is not who had it. */
+/* The name leads to another object than the one whose bits were borrowed. */
 static void a_name_that_leads_elsewhere_is_left_alone(void **state)
 {
 	bool more = true, borrowed = false;
@@ -171,7 +171,7 @@ static void a_name_that_leads_elsewhere_is_left_alone(void **state)
 	assert_true(borrowed || geteuid() == 0);
 }
 
-/* A mode that somebody has set since is theirs. */
+/* A mode that was set externally in the meantime stays. */
 static void a_mode_that_was_set_since_stays(void **state)
 {
 	bool more = true;
@@ -192,7 +192,7 @@ static void a_mode_that_was_set_since_stays(void **state)
 	}
 }
 
-/* A thread that died may have had the number of one that borrows now. */
+/* The number of a thread that died may belong to a thread that borrows. */
 static void the_next_loan_does_not_cover_the_last_one(void **state)
 {
 	struct fix *f = *state;
@@ -214,7 +214,7 @@ static void the_next_loan_does_not_cover_the_last_one(void **state)
 	close(written);
 }
 
-/* Each is reached through the one before it. */
+/* Each directory is reached through the one before it. */
 static void one_locked_directory_in_another_is_locked_again(void **state)
 {
 	static const char *const dirs[] = {"", "d", "d/e", "d/e/f", "d/e/f/g"};
@@ -244,7 +244,7 @@ static void one_locked_directory_in_another_is_locked_again(void **state)
 	}
 }
 
-/* The folder itself, whose mode was kept before what the step did in it. */
+/* The folder itself, whose mode was captured before the step's changes in it. */
 static void a_locked_folder_does_not_stop_an_undo(void **state)
 {
 	static const mode_t modes[] = {0, 0100, 0400, 0500, 0600};
@@ -274,7 +274,7 @@ static void a_locked_folder_does_not_stop_an_undo(void **state)
 	}
 }
 
-/* Whoever locked it, it was not the step that is undone. */
+/* An external program locked it, not the step that is undone. */
 static void a_locked_folder_is_locked_again(void **state)
 {
 	struct fix *f = *state;
@@ -290,7 +290,7 @@ static void a_locked_folder_is_locked_again(void **state)
 	assert_int_equal(mode_of(f, ""), 0500);
 }
 
-/* The folder is in the way later than the directory, and is locked again after it. */
+/* The folder is opened after the directory, and locked again after it. */
 static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 {
 	struct fix *f = *state;
@@ -311,7 +311,7 @@ static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 	assert_int_equal(mode_of(f, "d"), 0500);
 }
 
-/* What was opened before is written to through its descriptor. */
+/* A file that was opened before is written through its descriptor. */
 static void a_file_written_in_a_locked_folder_comes_back(void **state)
 {
 	struct fix *f = *state;
@@ -337,7 +337,7 @@ static void a_file_written_in_a_locked_folder_comes_back(void **state)
 	assert_tree(f, before);
 }
 
-/* Somebody locked it while the step ran: also by the rollback of one that has not ended. */
+/* An external program locked it while the step ran; also for the rollback of an open step. */
 static void a_directory_is_locked_again_after_an_abort(void **state)
 {
 	for (int died = 0; died < 2; died++) {
@@ -364,8 +364,8 @@ static void a_directory_is_locked_again_after_an_abort(void **state)
 	}
 }
 
-/* The last step begins with a file that is open for writing, in a directory that another one has
- * locked: undo opens that, and goes on to the other one. */
+/* The last step begins with a file that is open for writing, in a directory that another step has
+ * locked: undo opens the directory, and goes on to the other step. */
 static void what_was_lent_is_in_no_redo(void **state)
 {
 	for (int made = 0; made < 2; made++) { /* locked by the step that made it */
@@ -398,7 +398,7 @@ static void what_was_lent_is_in_no_redo(void **state)
 	}
 }
 
-/* Two file systems give out the same numbers. */
+/* Two file systems can have the same inode numbers. */
 static void a_directory_elsewhere_was_not_lent(void **state)
 {
 	struct fix *f = *state;

@@ -1,5 +1,4 @@
-/* test_journal_edits - somebody else's edits: left out, merged, brought back, never just replaced.
- */
+/* test_journal_edits - external edits: left out, merged, restored, never just replaced. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tests/support/journalfix.h"
@@ -72,7 +71,7 @@ static void keep_mine_leaves_the_path_and_undoes_the_rest(void **state)
 	assert_cat(f, "new", NULL);
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, edited);
-	/* It is still the human's: a plain undo stops there again, and force still has all. */
+	/* It is still an external edit: a plain undo stops there again, and force undoes all. */
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_cat(f, "a", LINES);
@@ -155,7 +154,7 @@ static void a_renamed_file_stays_where_it_was_edited(void **state)
 	edited = snap(f);
 	p = plan(f, UNDO_BACK, 1, UNDO_KEEP_MINE);
 	assert_int_equal(fate(p, "moved"), FATE_KEPT);
-	assert_int_equal(fate(p, "a"), FATE_KEPT); /* hangs together with it */
+	assert_int_equal(fate(p, "a"), FATE_KEPT); /* depends on it */
 	undo_plan_free(p);
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
 	assert_cat(f, "moved", "human\n");
@@ -247,7 +246,8 @@ static void a_clean_merge_has_both(void **state)
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, edited);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
-	/* It was no part of the step: force knows nothing of it, and another is made anew. */
+	/* The edit was not a part of the step: a forced undo replaces it, and a new process does
+	 * the same. */
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_cat(f, "a", LINES);
 	assert_int_equal(redo(f, 0), 0);
@@ -353,7 +353,7 @@ static void a_hard_link_keeps_its_inode_through_a_merge(void **state)
 	assert_tree(f, edited);
 }
 
-/* The content after a step stays readable although somebody changed the file since. */
+/* The content after a step stays readable although the file was edited later. */
 static void the_image_serves_a_diff(void **state)
 {
 	struct fix *f = *state;
@@ -407,10 +407,10 @@ static void a_rollback_stops_at_a_barrier(void **state)
 	outside(f, "notes", "human\n");
 	barrier(f, "b");
 	barrier(f, "other");
-	barrier(f, "b"); /* the same place: one barrier */
+	barrier(f, "b"); /* the same place, so one barrier */
 	one_step(f, "three", put(f, "b", "3\n"));
 	assert_barriers(f, "2(2) b other;");
-	assert_int_equal(undo(f, 1, 0), 0); /* it lies before step 3 */
+	assert_int_equal(undo(f, 1, 0), 0); /* it is before step 3 */
 	p = plan(f, UNDO_BACK, 1, 0);
 	assert_int_equal(p->n_barriers, 1);
 	assert_true(undo_plan_stops(p));
@@ -420,10 +420,10 @@ static void a_rollback_stops_at_a_barrier(void **state)
 	assert_cat(f, "b", "2\n");
 	assert_int_equal(undo(f, 1, UNDO_CROSS), 0);
 	assert_cat(f, "b", "bee\n");
-	assert_int_equal(undo(f, 1, 0), 0); /* nothing left to cross */
+	assert_int_equal(undo(f, 1, 0), 0); /* no barrier left to cross */
 	assert_int_equal(redo(f, 0), 0);
 	assert_int_equal(redo(f, 0), 0);
-	assert_int_equal(undo(f, 1, 0), -ESTALE); /* it is there again */
+	assert_int_equal(undo(f, 1, 0), -ESTALE); /* it is an obstacle again */
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
 	assert_cat(f, "notes", "human\n");
 }
@@ -469,7 +469,7 @@ static void a_barrier_in_a_running_step(void **state)
 	barrier(f, "notes");
 	rm(f, "t");
 	assert_int_equal(commit(f), 0);
-	assert_barriers(f, "1(1) notes;"); /* before it was step 1 */
+	assert_barriers(f, "1(1) notes;"); /* the barrier is before step 1 */
 	begin(f, "kept");
 	put(f, "b", "2\n");
 	barrier(f, "b");
@@ -479,7 +479,7 @@ static void a_barrier_in_a_running_step(void **state)
 	assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
 	assert_int_equal(journal_add_barrier(f->j, &path, 1, &f->err), 0); /* no step before */
 	one_step(f, "new", put(f, "b", "2\n"));
-	assert_barriers(f, ""); /* what they stood behind is gone for good */
+	assert_barriers(f, ""); /* the steps before them are pruned */
 }
 
 static void a_barrier_beside_a_step_that_goes_on(void **state)
@@ -561,7 +561,7 @@ static void a_cancel_puts_a_merge_back(void **state)
 	assert_tree(f, edited);
 }
 
-/* A rollback that died before its first record: what lies there now says nothing about the step. */
+/* A rollback died before its first record: the present files do not show what the step left. */
 static void a_rollback_that_just_began_is_resumed(void **state)
 {
 	struct fix *f = *state;
@@ -582,7 +582,7 @@ static void a_rollback_that_just_began_is_resumed(void **state)
 	assert_cat(f, "moved", "human\n");
 }
 
-/* What the undo would take away is away. */
+/* The file that the undo would remove is already gone. */
 static void what_is_gone_already_is_no_conflict(void **state)
 {
 	struct fix *f = *state;
@@ -597,7 +597,7 @@ static void what_is_gone_already_is_no_conflict(void **state)
 	assert_tree(f, before);
 	assert_int_equal(redo(f, 0), 0);
 	assert_cat(f, "other", "o\n");
-	assert_cat(f, "made", NULL); /* as it was when it was undone */
+	assert_cat(f, "made", NULL); /* as it was at the undo */
 	outside(f, "made", "human\n");
 	assert_true(undo(f, 1, 0) < 0);
 	assert_cat(f, "made", "human\n");

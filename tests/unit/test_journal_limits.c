@@ -1,4 +1,4 @@
-/* test_journal_limits - what a step may hold, next to what the store may. */
+/* test_journal_limits - limits of a step, beside those of the store. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
@@ -29,12 +29,13 @@ static void remove_large(struct fix *f, struct journal_options options)
 	assert_int_equal(rm(f, "big"), 0);
 }
 
-/* Kept, it would be all that there is, and the store over its size: that is said at once. */
+/* A step that is larger than the store is reported at once: kept, it would be all that the store
+ * has. */
 static void a_step_is_not_larger_than_the_store(void **state)
 {
 	static const struct journal_options less[] = {{.size = 256 << 10},
 						      {.size = 256 << 10, .step_size = 1 << 20}};
-	/* What is moved into the store is no copy. */
+	/* Moving an object into the store copies nothing. */
 	static const struct journal_options more = {.size = 1 << 20, .step_size = 4 << 10};
 
 	(void)state;
@@ -146,7 +147,7 @@ static void a_large_file_that_is_only_opened_is_not_lost(void **state)
 
 		begin_small(f, &yes);
 		if (step_may_change_unseen(f->s, journal_folder_fd(f->j), &(struct object){0})) {
-			fix_free(f); /* skip() does not come back */
+			fix_free(f); /* skip() does not return */
 			skip();
 		}
 		before = snap(f);

@@ -1,4 +1,5 @@
-/* test_journal_memory - no memory from the n-th allocation of an operation on: old or new. */
+/* test_journal_memory - an operation's n-th allocation fails, with all later ones: the state is old
+ * or new. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tests/support/comb.h"
@@ -24,7 +25,7 @@ static long left = -1; /* allocations that succeed; below 0: all */
 
 #if OWN_MALLOC
 
-/* glibc: a program may have its own, which then calls these. */
+/* glibc: a program may define malloc(), and call these. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
@@ -132,7 +133,7 @@ static void in_opening(struct fix *f)
 /* ---- each of their allocations -----------------------------------------------------------------
  */
 
-/* True: it died for want of memory, or said that there was none. */
+/* Returns true if it died or failed for want of memory. */
 static bool starve(struct fix *f, void (*fn)(struct fix *), long n)
 {
 	int status = 0, null;
@@ -173,7 +174,7 @@ static void prepare(struct fix *f)
 	assert_true(commit(f) != 0);
 }
 
-/* Old or new; and then the history can be walked. */
+/* Checks that the state is old or new, and that the history can be read. */
 static void check(struct fix *f, const char *one, const char *other, unsigned flags, long n)
 {
 	AUTO_FREE char *now = NULL;
@@ -198,7 +199,7 @@ struct scene {
 	void (*fn)(struct fix *);
 	bool worked; /* after the step was made */
 	bool undone; /* and undone */
-	bool edited; /* or somebody changed what it had left */
+	bool edited; /* or with an external edit */
 	int apart;
 };
 
@@ -229,7 +230,7 @@ static void each_allocation(const struct scene *s)
 		more = starve(f, s->fn, n);
 		starve(f, in_opening, 5 + n * 7 % 90); /* and the recovery */
 		if (s->fn == in_commit || s->fn == in_restore) {
-			fix_open(f); /* what was committed is as it was made */
+			fix_open(f); /* a committed step is complete */
 			free(other);
 			other = snap(f);
 			fix_drop_dirs(f);

@@ -1,4 +1,4 @@
-/* test_journal_merge - what a merge had written, when it goes and when it comes back. */
+/* test_journal_merge - the result of a merge, when it is undone and when it is restored. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -6,7 +6,7 @@
 #define AGENTS "one\nAGENT\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
 #define MERGED "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
 
-/* What a redo merged, an undo takes away, and a redo brings back. */
+/* The result of a merge by a redo is removed by an undo, and restored by a redo. */
 static void what_a_redo_merged_comes_back(void **state)
 {
 	struct fix *f = *state;
@@ -29,7 +29,7 @@ static void what_a_redo_merged_comes_back(void **state)
 		assert_int_equal(redo(f, UNDO_FORCE), 0);
 		assert_tree(f, merged);
 	}
-	/* Somebody goes on with it. */
+	/* The user edits it further. */
 	outside(f, "n", AGENTS "MORE\n");
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_int_equal(redo(f, UNDO_FORCE), 0);
@@ -54,7 +54,8 @@ static void a_merge_that_somebody_went_on_with_is_kept(void **state)
 	assert_tree(f, further);
 }
 
-/* An edit that a redo let be goes along when the next redo moves the file and gives it a mode. */
+/* An edit that a redo left in place moves along when the next redo renames the file and sets its
+ * mode. */
 static void an_edit_goes_along_with_the_next_redo(void **state)
 {
 	struct fix *f = *state;
@@ -102,7 +103,7 @@ static void a_mode_of_nothing_is_somebodys_too(void **state)
 	assert_cat(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
 }
 
-/* What was there before lies in the store, and that is damaged: nothing is said of what it was. */
+/* The content before the step is in the store, and damaged: undo changes nothing. */
 static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 {
 	struct fix *f = *state;
@@ -121,7 +122,7 @@ static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 	assert_tree(f, mine);
 }
 
-/* What a redo merged is not what the next one's step had found. */
+/* The result of a redo's merge is not the state that the next step had found. */
 static void the_next_redo_asks_about_a_merge(void **state)
 {
 	struct fix *f = *state;
@@ -143,8 +144,8 @@ static void the_next_redo_asks_about_a_merge(void **state)
 	assert_non_null(strstr(text, "HUMAN"));
 }
 
-/* One of two at the same time made the file, the other cut it: what the undo of both left is
- * nothing, whatever the one with the lower number had found. */
+/* Of two concurrent steps one made the file, the other truncated it: the undo of both leaves no
+ * file, whatever the older one had found. */
 static void with_what_steps_at_the_same_time_did_is_none(void **state)
 {
 	struct fix *f = *state;
@@ -174,7 +175,8 @@ static void with_what_steps_at_the_same_time_did_is_none(void **state)
 	assert_true(was.st_ino == is.st_ino);
 }
 
-/* What the one step left was taken away before the other made it anew: on the way back it goes. */
+/* The user removed the file that the first step left, before the second step created another: an
+ * undo would remove it. */
 static void a_file_that_a_human_removed_between_is_none(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,5 @@
-/* test_journal_race - somebody swaps names while an undo, a redo or a restore runs. */
+/* test_journal_race - an external program exchanges names while an undo, a redo or a restore
+ * runs. */
 /* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,15 +11,13 @@
 
 #include "tests/support/journalfix.h"
 
-/*
- * The sentinel, a tree outside the folder, has every name that the folder's directory has: whoever
- * follows a link that appears on the way changes something there. Its ctimes are compared too: what
- * is set to the value that it had shows in them.
- */
+/* The sentinel, a tree outside the folder, has all names of the folder's directory: a restore that
+ * follows a link that appears meanwhile changes it. Its ctimes are compared too, which also change
+ * if a value is set to what it was. */
 struct foe {
 	struct fix *f;
 	char *out, *before;
-	const char *a, *b; /* names in the folder that change places */
+	const char *a, *b; /* names in the folder that are exchanged */
 	atomic_bool stop;
 	atomic_ulong flips;
 	pthread_t thread;
@@ -156,7 +155,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* One folder is attacked again and again: each round begins with what the last one left. */
+/* Attacks one folder repeatedly: each round begins with the state after the one before. */
 static void race(struct fix *f, struct foe *foe, const char *a, const char *b, int rounds)
 {
 	static const char *const paths[] = {"d/x", "d/y", "d/big", "d/gone", NULL};
@@ -242,7 +241,8 @@ static void a_file_and_a_fifo(void **state)
 /* ---- what cannot be changed -------------------------------------------------------------------
  */
 
-/* An undo that meets it changes nothing and names it; when it is gone, the undo works. */
+/* An undo that meets the obstacle changes nothing and names it; after its removal the undo
+ * works. */
 static void stopped(struct fix *f, const char *before, const char *name, bool (*set)(const char *),
 		    bool (*unset)(const char *))
 {
@@ -260,7 +260,7 @@ static void stopped(struct fix *f, const char *before, const char *name, bool (*
 	if (r < 0) {
 		assert_tree(f, after);
 		assert_non_null(strstr(f->err.text, "as it was"));
-		fix_reopen(f); /* and the next start is not stopped by it */
+		fix_reopen(f); /* and it does not stop the next start */
 		assert_tree(f, after);
 		assert_true(unset(path));
 		assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
@@ -321,11 +321,11 @@ static void locked_directories(void **state)
 		assert_int_equal(chmod(path, 0), 0);
 	}
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
-	assert_int_equal(chmod(d, 0755), 0); /* the outsider's: no step has changed it */
+	assert_int_equal(chmod(d, 0755), 0); /* external: no step has changed it */
 	assert_tree(f, before);
 }
 
-/* In a mount namespace of its own; needs root. */
+/* In its own mount namespace; needs root. */
 static void a_mount_on_a_directory(void **state)
 {
 	struct fix *f = *state;
@@ -366,7 +366,7 @@ static int unlink_it(void *data, enum loss what, uint64_t size)
 	return 0;
 }
 
-/* Natively, the rename would have found a free name. */
+/* Natively the rename would succeed, as the name is free. */
 static void a_target_that_vanishes_is_no_error(void **state)
 {
 	struct fix *f = *state;
@@ -407,7 +407,7 @@ static void *save(void *arg)
 	return NULL;
 }
 
-/* What somebody makes under the name at that moment is either in the way, or kept. */
+/* A file that is created externally at the name in that moment is in the way, or captured. */
 static void a_target_that_appears_is_not_lost(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,5 @@
-/* test_journal_shared - what steps share: time, names of one file, files that stay open. */
+/* test_journal_shared - objects that steps share: times, hard links of a file, files that stay
+ * open. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -15,7 +16,7 @@ static int commit_this(struct fix *f, struct step *s)
 	return journal_commit(s, 0, &f->err);
 }
 
-/* The fixture's step and the other one change places. */
+/* Exchanges the fixture's step and the other one. */
 static void turn(struct fix *f, struct step **other)
 {
 	struct step *s = f->s;
@@ -57,7 +58,7 @@ static void dressing_a_directory_is_a_step(void **state)
 	assert_tree(f, before);
 }
 
-/* Under a name that it had for a while. */
+/* The step sets the times under an intermediate name. */
 static void dressing_a_directory_that_comes_back_is_a_step(void **state)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
@@ -87,7 +88,8 @@ static void dressing_a_directory_that_comes_back_is_a_step(void **state)
 	}
 }
 
-/* The bytes come back in place because somebody writes; nobody does when they go again. */
+/* The undo writes the bytes in place, as a process writes to the file; the redo renames, as none
+ * does. */
 static void times_survive_a_redo_by_rename(void **state)
 {
 	struct fix *f = *state;
@@ -128,7 +130,8 @@ static void one_of_two_by_turns_is_a_conflict(void **state)
 	assert_tree(f, before);
 }
 
-/* Neither of the two newest steps goes alone; together they go and come. */
+/* Checks that neither of the two newest steps can be undone alone, and that both together can be
+ * undone and redone. */
 static void assert_go_together(struct fix *f, const char *before, const char *after)
 {
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
@@ -139,7 +142,8 @@ static void assert_go_together(struct fix *f, const char *before, const char *af
 	assert_tree(f, after);
 }
 
-/* By another name than the first has for it: its bytes would go with those of the second. */
+/* The second step uses another hard link than the first: an undo of it would also undo the first
+ * one's bytes. */
 static void one_of_two_by_two_names_is_a_conflict(void **state)
 {
 	(void)state;
@@ -170,7 +174,7 @@ static void one_of_two_by_two_names_is_a_conflict(void **state)
 	}
 }
 
-/* Who only gave it one more name took note at its end of what the other had written. */
+/* The step that only made a hard link captured at its end what the other had written. */
 static void a_name_from_one_for_what_the_other_writes(void **state)
 {
 	struct fix *f = *state;
@@ -191,7 +195,7 @@ static void a_name_from_one_for_what_the_other_writes(void **state)
 	assert_go_together(f, before, after);
 }
 
-/* It had ended before the other began: that one can go alone. */
+/* The first step ended before the second began, so that one can be undone alone. */
 static void a_second_name_before_is_no_conflict(void **state)
 {
 	struct fix *f = *state;
@@ -208,7 +212,8 @@ static void a_second_name_before_is_no_conflict(void **state)
 	assert_tree(f, before);
 }
 
-/* Made by one, removed by the other: the first comes to nothing, and is needed all the same. */
+/* One step made the file, the other removed it: the first has no net change, but is needed all the
+ * same. */
 static void what_another_removed_is_kept(void **state)
 {
 	struct fix *f = *state;
@@ -243,7 +248,7 @@ static void a_step_that_lost_its_twin_says_so(void **state)
 	assert_int_equal(commit_this(f, second), 1);
 }
 
-/* A second name changes the ctime of a file that is too long to be read at each end of a step. */
+/* A hard link changes the ctime of a file that is too long to be read at the end of each step. */
 static void a_second_name_is_no_edit(void **state)
 {
 	struct fix *f = *state;
@@ -270,11 +275,11 @@ static void an_edit_of_a_long_file_is_one(void **state)
 	assert_int_equal(undo(f, 1, false), -ESTALE);
 }
 
-/* Its writes belong to the step that is open then, under whatever name it has. */
+/* Writes belong to the step that is open at that time, under any name of the file. */
 static void writes_are_kept_under_another_name(void **state)
 {
 	(void)state;
-	/* The other name comes while the file is open, or was there before anybody looked. */
+	/* The other name is made while the file is open, or existed before. */
 	for (int before_it = 0; before_it < 2; before_it++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL;
@@ -303,7 +308,7 @@ static void writes_are_kept_under_another_name(void **state)
 	}
 }
 
-/* It was away when a step began, and is back by a redo: still open. */
+/* The file was away when a step began, and a redo restored it: it is still open. */
 static void writes_are_kept_after_a_redo(void **state)
 {
 	struct fix *f = *state;
@@ -327,7 +332,7 @@ static void writes_are_kept_after_a_redo(void **state)
 	close(fd);
 }
 
-/* An undo gives it a name that it had before anybody opened it. */
+/* An undo gives the file a name that it had before it was opened. */
 static void writes_are_kept_where_an_undo_has_moved_it(void **state)
 {
 	(void)state;
@@ -367,7 +372,7 @@ static void writes_are_kept_where_an_undo_has_moved_it(void **state)
 	}
 }
 
-/* At the end of the one the other has locked the directory that it worked in. */
+/* When one step ends, the other has locked the directory that it worked in. */
 static void what_another_locked_away_is_kept(void **state)
 {
 	struct fix *f = *state;
@@ -388,8 +393,9 @@ static void what_another_locked_away_is_kept(void **state)
 	assert_tree(f, before);
 }
 
-/* The one exchanges directories that the other knows by their paths. */
-/* What a step locked stands in the way of another one's undo, and is locked again after it. */
+/* One step exchanges directories that the other knows by their paths. */
+/* A directory that a step locked is in the way of another step's undo, and is locked again after
+ * it. */
 static void what_another_locked_stays_locked(void **state)
 {
 	struct fix *f = *state;
@@ -454,7 +460,7 @@ static void times_survive_another_ones_renames(void **state)
 /* ---- names that come and go in one step -------------------------------------------------------
  */
 
-/* Changed by a name that was made for it and taken away: the step did change the file. */
+/* Changed through a name that was made and removed again: the step did change the file. */
 static void by_a_passing_name(void (*work)(struct fix *))
 {
 	struct fix *f = fix_new();
@@ -511,7 +517,7 @@ static void what_is_changed_by_a_passing_name_is_a_change(void **state)
 	by_a_passing_name(write_and_remove);
 }
 
-/* The same, and meanwhile the directory that it is in has another name. */
+/* The same, and meanwhile its directory is renamed. */
 static void a_passing_name_of_what_moves(void **state)
 {
 	struct fix *f = *state;
@@ -538,7 +544,7 @@ static void a_passing_name_of_what_moves(void **state)
 	undo_plan_free(p);
 }
 
-/* Its owner may not read it: there is no hash to tell by, and every look leaves a new ctime. */
+/* Its owner may not read it: no hash can be compared, and every look changes the ctime. */
 static void what_nobody_may_read_is_not_changed(void **state)
 {
 	struct fix *f = *state;
@@ -556,7 +562,7 @@ static void what_nobody_may_read_is_not_changed(void **state)
 	close(fd);
 }
 
-/* Redone with the step that made the file: what is seen there in the end is the younger one's. */
+/* Redone with the step that made the file: its last state belongs to the younger step. */
 static void what_came_back_by_another_name_is_no_edit(void **state)
 {
 	struct fix *f = *state;
@@ -574,7 +580,7 @@ static void what_came_back_by_another_name_is_no_edit(void **state)
 	assert_tree(f, before);
 }
 
-/* Both keep what is held open; the one that renames it ends before the last write. */
+/* Both capture the open file; the step that renames it ends before the last write. */
 static void writes_are_kept_when_another_renames_it(void **state)
 {
 	(void)state;

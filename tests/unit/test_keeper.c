@@ -19,13 +19,13 @@ struct fixture {
 	pid_t pid;
 	struct buf log;
 	bool started, exited, failed, done;
-	bool alone;	      /* no backend */
-	bool ambient[256];    /* of which steps, by their low bits */
-	int status;	      /* of the agent, of a failed start, of a request */
+	bool alone;	      /* without a backend */
+	bool ambient[256];    /* which steps are ambient, by the low bits of their ids */
+	int status;	      /* of the agent, of a failed start, or of a request */
 	struct answer answer; /* to every question */
 	bool mute;	      /* no answers */
 	uint64_t cancel;      /* at the first progress */
-	bool planning;	      /* a plan is what is waited for */
+	bool planning;	      /* waits for a plan */
 	unsigned plans;	      /* that came */
 	char words[512];
 };
@@ -125,7 +125,7 @@ static void start(struct fixture *f, void (*script)(void), bool one_step, bool h
 	f->client = client_new(pair[0], on_event, f);
 }
 
-/* Until *flag, or the keeper is gone. */
+/* Runs until *flag is set, or the keeper has ended. */
 static void pump(struct fixture *f, const bool *flag)
 {
 	int64_t end = clock_mono_us() + PATIENCE_US;
@@ -214,7 +214,7 @@ static void touch_a(void)
 
 static void touch_b(void)
 {
-	agent_do("create", "b", NULL); /* a redirection: before the exec */
+	agent_do("create", "b", NULL); /* a redirection before the exec */
 	agent_exec("sort|in");
 }
 
@@ -239,7 +239,7 @@ static void each_command_is_a_step(void **state)
 	start(f, two_commands, false, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 5 << 8);
-	/* Before Linux 6.15 the status of a command is not always to be had. */
+	/* Before Linux 6.15 the exit status of a command may be unavailable. */
 	assert_true(strstr(f->log.data, "status=7 ") || strstr(f->log.data, "status=-1 "));
 	assert_log(f, "begin touch a\n", "create a\n", "end kept=1 status=", "begin sort in\n",
 		   "end kept=1 status=");
@@ -275,7 +275,7 @@ static void what_the_agent_does_itself_is_ambient(void **state)
 		   "end ambient");
 }
 
-static char told[64]; /* a directory: made by the test when it has heard what is waited for */
+static char told[64]; /* a directory that the test makes when the agent may go on */
 
 static void start_told(struct fixture *f, void (*work)(void), bool one_step, bool headless)
 {
@@ -315,7 +315,7 @@ static void leave_one_running(void)
 		_exit(97);
 	agent_run(orphan);
 	close(fds[1]);
-	_exit(read(fds[0], &byte, 1) != 0); /* until the one that was left has ended */
+	_exit(read(fds[0], &byte, 1) != 0); /* until the process left behind has ended */
 }
 
 static void what_outlives_its_command_is_ambient(void **state)
@@ -355,7 +355,7 @@ static void pipeline(void)
 		setpgid(0, 0);
 		pipe_left();
 		close(first[1]);
-		_exit(read(fds[0], &byte, 1) < 0); /* until the right one is done */
+		_exit(read(fds[0], &byte, 1) < 0); /* until the right process is ready */
 	}
 	setpgid(left, left);
 	close(first[1]);
@@ -371,7 +371,7 @@ static void pipeline(void)
 	waitpid(right, NULL, 0);
 	close(fds[1]);
 	waitpid(left, NULL, 0);
-	until_told(); /* the step ends by itself, after its quiet time */
+	until_told(); /* the step ends after its quiet time */
 	agent_do("create", "after", NULL);
 }
 
@@ -536,7 +536,7 @@ static void one_wish_is_one_question(void **state)
 		assert_int_equal(client_read(f->client), 0);
 	}
 	assert_int_equal(count(f->log.data, "ask "), 1);
-	f->answer.scope = SCOPE_SESSION; /* once would be for the first of them alone */
+	f->answer.scope = SCOPE_SESSION; /* once would be for the first one alone */
 	client_answer(f->client, 1, &f->answer);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
@@ -683,10 +683,10 @@ static void undo_and_redo_go_there_and_back(void **state)
 	assert_non_null(strstr(f->words, "plan of 2:"));
 	assert_non_null(strstr(f->words, " D a"));
 	assert_false(request(
-		f, client_undo(f->client, UNDO_BACK, 1, 0, 77, 0))); /* not what was shown */
+		f, client_undo(f->client, UNDO_BACK, 1, 0, 77, 0))); /* not the shown plan */
 	assert_int_equal(f->plans, 1);
 	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
-	assert_int_equal(f->plans, 2); /* it was not shown: it is told */
+	assert_int_equal(f->plans, 2); /* that plan was not shown, so it is sent */
 	assert_true(there(f, "a"));
 	assert_false(there(f, "b"));
 	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
@@ -716,7 +716,7 @@ static void a_cancelled_undo_leaves_nothing_half_done(void **state)
 	pump(f, &f->exited);
 	f->cancel = 1;
 	undone = request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0));
-	/* It may have been too quick to be cancelled. */
+	/* It may have ended before the cancellation. */
 	assert_true(undone || f->status == -ECANCELED);
 	assert_int_equal(there(f, "f0"), !undone);
 	assert_int_equal(there(f, "f1499"), !undone);
@@ -818,8 +818,8 @@ static void frozen_means_no_change(void **state)
 	start(f, write_twice, false, false);
 	client_freeze(f->client);
 	pump(f, &f->exited);
-	/* The order of the first call and the order to freeze is not known: no file, or a question.
-	 */
+	/* Whether the first call or the order to freeze comes first is undefined: no file, or a
+	 * question. */
 	assert_true(f->status != 0 || there(f, ".envrc"));
 }
 

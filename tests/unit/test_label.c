@@ -1,10 +1,10 @@
-/* test_label - commands as people would type them. */
+/* test_label - commands as a user would type them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
 #include "tests/support/check.h"
 
-/* '|' between the arguments stands for NUL, '^' for what is written '|'. */
+/* '|' between the arguments stands for NUL, '^' for a literal '|'. */
 static size_t argv_of(char *out, const char *text)
 {
 	size_t len = strlen(text) + 1;
@@ -41,7 +41,7 @@ static void labels(void **state)
 		{"node|/usr/bin/npx|tsc", "tsc"},
 		{"env", "env"},
 		{"python3|-c|print(1)", "python3 -c 'print(1)'"},
-		/* as claude, and as opencode, have their shells run a command */
+		/* As claude and opencode let their shells run a command. */
 		{"/bin/bash|-c|-l|shopt -u extglob 2>/dev/null ^^ true && eval 'echo "
 		 "'\"'\"'a'\"'\"' > b' "
 		 "< /dev/null && pwd -P >^ /tmp/claude-20dc-cwd",
@@ -72,7 +72,7 @@ static void labels(void **state)
 		 "bash|-lc|make test",
 		 "make test"},
 		{"./exe|--codex|1", "./exe --codex 1"},
-		/* and what is not all of that kind */
+		/* Text that only in part has this form. */
 		{"bash|-c|_bgpids_file=/tmp/gemini-shell-a/../b/bgpids.tmp\n(\n  trap 'jobs -p > "
 		 "\"$_bgpids_file\"' EXIT\na\n)\n__code=$?\nexit $__code",
 		 "_bgpids_file=/tmp/gemini-shell-a/../b/bgpids.tmp\n(\n  trap 'jobs -p > "
@@ -130,7 +130,7 @@ static void a_set_up_shell_goes_on(void **state)
 	assert_false(label_is_text(plain, argv_of(plain, "bash|build.sh")));
 }
 
-/* Who allows `rm a b` has not allowed the rest of it. */
+/* An answer that allows `rm a b` must not allow the cut rest. */
 static void what_is_left_out_shows(void **state)
 {
 	static const struct {
@@ -165,7 +165,7 @@ static void a_label_has_an_end(void **state)
 	assert_false(label_is_whole(out.data));
 	assert_string_equal(out.data + LABEL_MAX - 4, " ...");
 	buf_clear(&out);
-	label_command(&out, "no end", 6); /* not a whole argument */
+	label_command(&out, "no end", 6); /* an argument without its end */
 	assert_int_equal(out.len, 0);
 	label_command(&out, "", 0);
 	assert_int_equal(out.len, 0);

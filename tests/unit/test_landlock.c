@@ -1,4 +1,4 @@
-/* test_landlock - what a process can still change after it has restricted itself. */
+/* test_landlock - changes that a process can still make after it has restricted itself. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static int tear_down(void **state)
 	return r;
 }
 
-/* Restrict a child to a and b and let it try; its exit status is the errno that it saw. */
+/* Restricts a child to a and b and lets it try. Returns its exit status, an errno. */
 static int try_in_child(struct fixture *f, int (*attempt)(int dir))
 {
 	int status;
@@ -107,7 +107,7 @@ static void reading_is_free(void **state)
 	assert_int_equal(try_in_child(*state, read_c), 0);
 }
 
-/* With c/out as standard output, and a and b as the places to write to. */
+/* With c/out as standard output, and a and b as writable places. */
 static int try_stdio(struct fixture *f, int flags, int again)
 {
 	int status;
@@ -136,7 +136,7 @@ static void a_descriptor_for_reading_gives_no_right_to_write(void **state)
 	assert_int_equal(try_stdio(*state, O_RDWR, O_WRONLY), 0);
 }
 
-/* Read and run below c/in only, but not what is closed there. */
+/* Allows reading and running below c/in only, except for closed places there. */
 static int try_reading(struct fixture *f, const char *path, int flags)
 {
 	AUTO_FREE char *in = xasprintf("%s/c/in", f->dir), *shut = xasprintf("%s/c/in/no", f->dir);
@@ -180,7 +180,8 @@ static void reading_stays_in_the_named_trees(void **state)
 	assert_int_equal(try_reading(f, "c/in/no/x", O_RDONLY), EACCES);
 	assert_int_equal(try_reading(f, "c/in/no", O_RDONLY | O_DIRECTORY), EACCES);
 	assert_int_equal(try_reading(f, "c/in/no/but/x", O_RDONLY), 0);
-	/* The way to a closed place is not listed without the keeper; attributes are free. */
+	/* A directory above a closed place is not listed without the keeper; attributes are
+	 * free. */
 	assert_int_equal(try_reading(f, "c/in", O_RDONLY | O_DIRECTORY), EACCES);
 	assert_int_equal(try_reading(f, "c/in/no/x", O_PATH), 0);
 }

@@ -1,4 +1,4 @@
-/* test_learned - what was asked for becomes rules that a person can read. */
+/* test_learned - requests become rules that a user can read. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/answers/learned.h"
 #include "tests/support/check.h"
@@ -11,7 +11,7 @@ static void note(struct learned *l, enum rule_kind kind, const char *path, bool 
 	learned_note(l, &(struct ask){.kind = kind, .path = copy, .is_dir = is_dir});
 }
 
-/* Everything from the first rule line on. */
+/* Returns the text from the first rule line on. */
 static char *rules(struct learned *l)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -90,7 +90,7 @@ static void what_is_not_for_a_machine_to_allow(void **state)
 			";   unix /run/x.sock\n");
 }
 
-/* A name that tries to be a line of the file, and one that tries to be a pattern. */
+/* One name imitates a line of the file, another one a pattern. */
 static void names_are_hostile(void **state)
 {
 	struct learned *l = learned_new("/home/u", "ma\nke");

@@ -27,7 +27,7 @@ static void names_of_its_moment(void **state)
 	l = listing_new(top);
 	assert_non_null(l);
 	assert_false(lacks(l, "here"));
-	assert_false(lacks(l, "HERE/x")); /* it may be the same directory there */
+	assert_false(lacks(l, "HERE/x")); /* another spelling of the same directory, perhaps */
 	assert_false(lacks(l, "here/missing"));
 	assert_true(lacks(l, "missing"));
 	assert_true(lacks(l, "missing/below"));

@@ -59,14 +59,14 @@ static void a_full_one_is_put_aside(void **state)
 	log_error("test", "to the new one");
 	close(fd);
 	assert_true(size("cordon.log") > 0);
-	/* Which is not full. */
+	/* This one is not full. */
 	fd = log_open_in(top, LOG_ERROR, NULL);
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(number("cordon.log.1"), full);
 }
 
-/* How many descriptors of that process lead to the file. */
+/* Returns how many descriptors of that process lead to the file. */
 static int opened(pid_t pid, const char *name)
 {
 	AUTO_FREE char *path = xasprintf("%s/%s", top, name);
@@ -81,7 +81,7 @@ static int opened(pid_t pid, const char *name)
 	return n;
 }
 
-/* Two that start have both found it full: the second has the first one's new file. */
+/* Two starting processes both find it full: the second one must get the first one's new file. */
 static void it_is_put_aside_once(void **state)
 {
 	AUTO_CLOSE int first = open("cordon.log", O_RDONLY | O_CLOEXEC);
@@ -94,7 +94,7 @@ static void it_is_put_aside_once(void **state)
 	second = fork();
 	if (second == 0)
 		_exit(log_open_in(top, LOG_ERROR, NULL) < 0);
-	while (opened(second, "cordon.log") < 2) /* it has `first`, too */
+	while (opened(second, "cordon.log") < 2) /* it has `first` open, too */
 		usleep(1000);
 	assert_int_equal(rename("cordon.log", "cordon.log.1"), 0);
 	close(open("cordon.log", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

@@ -190,7 +190,7 @@ static void every_action_is_bound(void **state)
 	keymap_free(km);
 }
 
-/* What can be done from the agent's pane can be done from there under every shipped keymap. */
+/* All actions of the agent's pane can be reached by the prefix, with every shipped keymap. */
 static void the_prefix_reaches_the_same_everywhere(void **state)
 {
 	static const char *const names[] = {"vim", "emacs"};

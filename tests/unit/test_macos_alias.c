@@ -1,5 +1,4 @@
-/* test_macos_alias - the helper that adds addresses: what it takes, and when it has which rights.
- */
+/* test_macos_alias - the helper that adds addresses: its input, and its rights at each moment. */
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -48,7 +47,7 @@ static void arguments(void **state)
 	assert_int_equal(got, 0x7ffffffe);
 }
 
-/* What it takes is what inet_pton(3) takes, but for the three, and in no other net. */
+/* It accepts what inet_pton(3) accepts, except for the three, and no other network. */
 static void every_address_of_some(void **state)
 {
 	uint64_t seed = 7;
@@ -79,7 +78,7 @@ struct fake {
 		ASIDE,
 		GONE
 	} rights;
-	int put_aside, take_up, give_up, list, add; /* what they return, if negative */
+	int put_aside, take_up, give_up, list, add; /* return values, if negative */
 	uint32_t there[300];
 	int n;
 	uint32_t added;
@@ -168,7 +167,7 @@ static void rights(void **state)
 	assert_int_equal(run(&f, 2, "127.0.0.2"), ALIAS_FAILED);
 	assert_int_equal(f.added, 0);
 	assert_string_equal(f.words, "lo0 has too many addresses 0");
-	f = (struct fake){.n = 300}; /* more than it has room for */
+	f = (struct fake){.n = 300}; /* more than fit */
 	assert_int_equal(run(&f, 2, "127.0.0.2"), ALIAS_FAILED);
 	for (int argc = 0; argc < 5; argc++) {
 		f = (struct fake){.n = 1};

@@ -1,4 +1,5 @@
-/* test_macos_launch - starting and ending by the helper, and by a stand-in for sandbox-exec. */
+/* test_macos_launch - starts and ends programs by the helper, and by a stand-in for
+ * sandbox-exec. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static bool is_dead(int pid)
 	return !at || at[2] == 'Z' || at[2] == 'X';
 }
 
-/* What carries the session's mark. */
+/* Lists processes with the session's mark. */
 static size_t fake_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
 {
 	AUTO_DIR DIR *d = opendir("/proc");
@@ -185,7 +186,7 @@ static void prepare(struct run *r, const struct place *p, const char *const *arg
 		.stdio = {open("/dev/null", O_RDONLY | O_CLOEXEC), fds[1], fds[1]}};
 }
 
-/* What it has written, when all that had the pipe have ended. */
+/* Reads the output, until all processes with the pipe have ended. */
 static void finish(struct run *r, char *out, size_t size)
 {
 	ssize_t n;
@@ -231,7 +232,7 @@ static void runs_by_program(void **state)
 	assert_int_equal(access(p->dir, F_OK), -1);
 }
 
-/* sandbox-exec has no words for it, and an exit status of its own. */
+/* sandbox-exec reports it by an exit status of its own, without a message. */
 static void no_program_for_the_program(void **state)
 {
 	static const char *const argv[] = {"no-such-program-here", NULL};
@@ -250,7 +251,7 @@ static void no_program_for_the_program(void **state)
 	assert_string_equal(out, "");
 }
 
-/* Apple's programs drop it before the program starts, as the one of this test does. */
+/* Apple's programs remove these variables before the program starts, like this test's program. */
 static void the_loaders_variables_reach_the_program(void **state)
 {
 	static const char *const argv[] = {"sh", "-c", "echo \"$DYLD_INSERT_LIBRARIES $X\"", NULL};
@@ -324,8 +325,8 @@ static void runs_by_helper(void **state)
 	assert_string_equal(out, want);
 }
 
-/* A keeper that dies before it has told who the process is leaves nothing that runs, and neither
- * does one of another version. */
+/* If the keeper dies before it has named the process, or has another version, no process is
+ * left. */
 static void no_order_no_program(void **state)
 {
 	const struct place *p = *state;
@@ -345,7 +346,7 @@ static void no_order_no_program(void **state)
 	}
 }
 
-/* As large as they may be: more than a pipe holds. */
+/* Orders of maximum size: larger than a pipe. */
 static void orders(void **state)
 {
 	AUTO_FREE char *large = xcalloc(1, 200001);
@@ -428,7 +429,7 @@ static void failures(void **state)
 	}
 }
 
-/* Descendants in sessions of their own, whose parents are gone, that ignore signals. */
+/* Descendants in sessions of their own, whose parents have ended, and which ignore signals. */
 static void nothing_is_left(void **state)
 {
 	static const char *const argv[] = {"sh", "-c",
@@ -445,15 +446,15 @@ static void nothing_is_left(void **state)
 
 	prepare(&r, p, argv, true);
 	assert_int_equal(mac_launch(&l, &r.spec, &status, NULL), 0);
-	for (size_t n = 0; n < 7;) /* or the test's own time limit */
+	for (size_t n = 0; n < 7;) /* or the test's time limit */
 		n = fake_inside(NULL, r.session, mac_launch_pid(l), inside, ARRAY_LEN(inside));
 	mac_launch_stop(l);
 	assert_int_equal(fake_inside(NULL, r.session, 0, inside, ARRAY_LEN(inside)), 0);
-	finish(&r, out, sizeof(out)); /* ends, for nobody has the pipe any more */
+	finish(&r, out, sizeof(out)); /* ends, as no process has the pipe */
 	assert_int_equal(access(p->dir, F_OK), -1);
 }
 
-/* Who is inside lives on when the keeper ends well, and not when it is killed. */
+/* Processes inside survive a normal end of the keeper, but not its death. */
 static void who_dies_takes_them_along(bool well, const struct place *p)
 {
 	static const char *const argv[] = {"sh", "-c", "trap '' HUP TERM; setsid sleep 300 & wait",
@@ -487,7 +488,7 @@ static void who_dies_takes_them_along(bool well, const struct place *p)
 		for (size_t i = 0; i < n; i++)
 			(void)kill(inside[i], SIGKILL);
 	}
-	while (wait(&status) > 0) /* for the warden, too; or the test's own time limit */
+	while (wait(&status) > 0) /* also for the warden; or the test's time limit */
 		continue;
 	assert_int_equal(fake_inside(NULL, r.session, 0, inside, ARRAY_LEN(inside)), 0);
 	finish(&r, out, sizeof(out));
@@ -503,7 +504,7 @@ static void a_warden_that_is_stopped_ends_nobody(void **state)
 	who_dies_takes_them_along(true, *state);
 }
 
-/* A descriptor with a high number is not inherited, either. */
+/* Descriptors with high numbers are not inherited either. */
 static void no_other_descriptors(void **state)
 {
 	static const char *const argv[] = {"sh", "-c", "ls /proc/self/fd | wc -l", NULL};
@@ -520,7 +521,7 @@ static void no_other_descriptors(void **state)
 	limit.rlim_cur = limit.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	prepare(&r, p, argv, true);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) /* not closed on exec */
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) /* without close-on-exec */
 		fds[i] = fcntl(r.spec.stdio[0], F_DUPFD, numbers[i]);
 	r.spec.limits.open_files = 64;
 	assert_int_equal(mac_launch(&l, &r.spec, &status, NULL), 0);
@@ -529,7 +530,7 @@ static void no_other_descriptors(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		assert_int_equal(close(fds[i]), 0);
 	finish(&r, out, sizeof(out));
-	assert_string_equal(strrchr(out, '\n') - 1, "4\n"); /* ls has one of its own */
+	assert_string_equal(strrchr(out, '\n') - 1, "4\n"); /* ls has one itself */
 }
 
 /* ---- whom it runs as ------------------------------------------------------------------------- */
@@ -550,11 +551,11 @@ static void who_typed_sudo(void **state)
 	assert_true(h.known && h.uid == 1 && h.gid == 1 && h.n_groups >= 1);
 	assert_string_equal(h.name, "daemon");
 	human_done(&h);
-	spec.as_root = true; /* is for when nobody is known */
+	spec.as_root = true; /* applies only if the user is unknown */
 	assert_int_equal(human_find(&h, &spec, &err), 0);
 	assert_true(h.known);
 	human_done(&h);
-	/* What the policy hides would be in a home that is not the agent's. */
+	/* Hidden paths would be in a home that is not the agent's. */
 	spec.home = "/";
 	assert_int_equal(human_find(&h, &spec, &err), -EPERM);
 	assert_non_null(strstr(err.text, "HOME"));
@@ -567,7 +568,7 @@ static void who_typed_sudo(void **state)
 		assert_int_equal(human_find(&h, &spec, &err), 0);
 		assert_false(h.known);
 	}
-	spec.euid = 501; /* no root: nobody to become */
+	spec.euid = 501; /* without root there is no user to become */
 	spec.as_root = false;
 	assert_int_equal(human_find(&h, &spec, &err), 0);
 	assert_false(h.known);
@@ -608,7 +609,8 @@ static void root_is_gone_for_good(void **state)
 	}
 	assert_int_equal(try_to_become(&h), 0);
 	assert_int_equal(try_to_become(&root), 1);
-	/* What root has made is given; nothing that another could have put in. */
+	/* Directories made by root are handed over, but no file that another user could have put
+	 * there. */
 	assert_int_equal(mkdir(inside, 0700), 0);
 	assert_int_equal(chmod(p->dir, 0777), 0);
 	assert_int_equal(human_give(&h, p->dir), -EPERM);
@@ -618,7 +620,7 @@ static void root_is_gone_for_good(void **state)
 	assert_int_equal(st.st_uid, 12345);
 	assert_int_equal(stat(p->dir, &st), 0);
 	assert_int_equal(st.st_uid, 12345);
-	/* Theirs already: what they have linked into it meanwhile stays root's. */
+	/* It is theirs already: links that they made in it stay root's. */
 	assert_int_equal(chown(inside, 0, 0), 0);
 	assert_int_equal(human_give(&h, p->dir), 0);
 	assert_int_equal(stat(inside, &st), 0);

@@ -1,4 +1,4 @@
-/* test_macos_probe - what is said of a Mac, and when a session is above its limits. */
+/* test_macos_probe - the report about a Mac, and when a session exceeds its limits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -128,14 +128,14 @@ static void quotas(void **state)
 	} looks[] = {
 		{500, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_GO, QUOTA_FINE},
 		{1001, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_SLOW, QUOTA_MEMORY},
-		{950, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_SLOW, QUOTA_MEMORY}, /* not yet a tenth */
+		{950, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_SLOW, QUOTA_MEMORY}, /* below a tenth */
 		{900, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_GO, QUOTA_FINE},
 		{950, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_GO, QUOTA_FINE},
 		{500, 11, 1, MAC_PRESSURE_UNKNOWN, QUOTA_SLOW, QUOTA_PROCESSES},
 		{500, 3, 1, MAC_PRESSURE_WARN, QUOTA_SLOW, QUOTA_PRESSURE},
 		{500, 3, 1, MAC_PRESSURE_CRITICAL, QUOTA_SLOW, QUOTA_PRESSURE},
 		{1500, 3, 1, MAC_PRESSURE_CRITICAL, QUOTA_END, QUOTA_PRESSURE},
-		{1, 1, 1, MAC_PRESSURE_NORMAL, QUOTA_END, QUOTA_PRESSURE}, /* it stays so */
+		{1, 1, 1, MAC_PRESSURE_NORMAL, QUOTA_END, QUOTA_PRESSURE}, /* it does not change */
 	};
 	const struct quota_limits l = {.memory_soft = 1000,
 				       .memory_hard = 2000,

@@ -1,4 +1,4 @@
-/* test_macos_throttle - a session above its limits is slowed, held and ended. */
+/* test_macos_throttle - a session that exceeds its limits is slowed, held and ended. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/resource.h>
 

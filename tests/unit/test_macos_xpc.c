@@ -59,7 +59,7 @@ static const struct line {
 	{"{\"eventMessage\":7}", 0, "", 0, "", "", 0},
 	{"{broken", 0, "", 0, "", "", 0},
 	{"", 0, "", 0, "", "", 0},
-	/* A program whose name tells of another process. */
+	/* The name of a program imitates a line about another process. */
 	{"Sandbox: x(1) deny(1)(77) deny(1) mach-lookup com.apple.a", -EINVAL, "", 0, "", "", 0},
 	{"Sandbox: (77) deny(1) mach-lookup com.apple.a", -EINVAL, "", 0, "", "", 0},
 	{"Sandbox: x(77) deny(1) ", -EINVAL, "", 0, "", "", 0},
@@ -113,12 +113,12 @@ static void hints(void **state)
 		bit = violation_hint(&v, &words);
 		assert_int_equal(bit != 0, cases[i].hinted);
 		assert_int_equal(words != NULL, cases[i].hinted);
-		assert_int_equal(all & bit, 0); /* each its own */
+		assert_int_equal(all & bit, 0); /* each has its own bit */
 		all |= bit;
 	}
 }
 
-/* Cut and bent lines: an answer, never a fault. */
+/* Cut and corrupted lines give an answer, never a fault. */
 static void broken_lines(void **state)
 {
 	uint64_t seed = 42;

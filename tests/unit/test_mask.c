@@ -1,4 +1,4 @@
-/* test_mask - no piece of a stream shows a secret that the whole has. */
+/* test_mask - no piece of a stream shows a secret that the whole stream has. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/mask.h"
 #include "tests/support/check.h"

@@ -1,5 +1,4 @@
-/* test_model - what a view reads: rows of programs that are looked for along $PATH, what is undone.
- */
+/* test_model - the data of views: rows of programs that are searched along $PATH, undone steps. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/model.h"
 #include "tests/support/check.h"
@@ -14,17 +13,17 @@ static void a_search_along_the_path_is_one_row(void **state)
 	model_add_exec(&m, 1, 7, "rg x", "/usr/bin/rg");
 	model_add_exec(&m, 1, 7, "rg x", "/bin/rg");
 	assert_int_equal(m.row_count, 1);
-	assert_string_equal(model_row(&m, 0)->more, "/bin/rg"); /* the one that is there */
-	model_add_exec(&m, 1, 7, "rg x", "/bin/evil"); /* another program under that name */
-	model_add_exec(&m, 1, 8, "rg x", "/bin/evil"); /* another process */
-	model_add_exec(&m, 1, 8, "rg y", "/bin/evil"); /* other arguments */
+	assert_string_equal(model_row(&m, 0)->more, "/bin/rg"); /* the existing one */
+	model_add_exec(&m, 1, 7, "rg x", "/bin/evil");		/* another program with that name */
+	model_add_exec(&m, 1, 8, "rg x", "/bin/evil");		/* another process */
+	model_add_exec(&m, 1, 8, "rg y", "/bin/evil");		/* other arguments */
 	model_add_row(&m, ROW_TOUCH, 1, 8, 0, "write", "f", NULL);
 	model_add_exec(&m, 1, 8, "rg y", "/bin/evil"); /* later */
 	assert_int_equal(m.row_count, 6);
 	model_done(&m);
 }
 
-/* A step that is undone in one of its folders is kept: undo takes the rest. */
+/* A step that is undone in only one of its folders counts as kept: undo takes the rest. */
 static void what_is_undone_in_one_folder_is_kept(void **state)
 {
 	static char command[] = "c";
@@ -48,7 +47,8 @@ static void what_is_undone_in_one_folder_is_kept(void **state)
 	model_done(&m);
 }
 
-/* What comes after an undo ends its redo; an undo of that is none of what was undone before. */
+/* A change after an undo ends its redo; a further undo does not restore the redo of earlier
+ * ones. */
 static void what_was_undone_stays_so(void **state)
 {
 	struct model m;
@@ -67,7 +67,7 @@ static void what_was_undone_stays_so(void **state)
 	model_set_undone(&m, &three, 1, &one, 1);
 	assert_true(model_step(&m, 2)->undone && model_step(&m, 2)->over);
 	assert_true(model_step(&m, 3)->undone && !model_step(&m, 3)->over);
-	model_set_undone(&m, NULL, 0, &three, 1); /* redone; the oldest made room */
+	model_set_undone(&m, NULL, 0, &three, 1); /* redone; the oldest was pruned */
 	assert_false(model_step(&m, 1)->undone || model_step(&m, 3)->undone);
 	assert_true(model_step(&m, 2)->undone);
 	assert_true(model_step(&m, 1)->gone);

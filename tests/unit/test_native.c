@@ -1,4 +1,4 @@
-/* test_native - the Linux backend from outside: what an agent finds in its sandbox. */
+/* test_native - the Linux backend, run from outside: what an agent finds in its sandbox. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <sys/wait.h>
@@ -32,12 +32,12 @@ void keeper_agent_exited(struct keeper *k, int wait_status)
 	agent.status = wait_status;
 }
 
-/* Static mode: there is no read gate that needs these. */
+/* The test uses static mode, without a read gate, which would need these. */
 
 int keeper_add_door(struct keeper *k, struct door *d)
 {
 	(void)k;
-	d->ops->close(d); /* nothing runs beside these */
+	d->ops->close(d); /* no process runs beside these */
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static int set_up(void **state)
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
 	int fd;
 
-	/* Not below /tmp, which is another one inside. */
+	/* Not below /tmp, as the sandbox has its own. */
 	f->dir = xasprintf("%s/test_native.XXXXXX", cwd);
 	if (!mkdtemp(f->dir))
 		return -1;
@@ -150,7 +150,7 @@ static int tear_down(void **state)
 	AUTO_FREE char *work = xasprintf("%s/overlay/test/0-over/work/work", f->state);
 	int r;
 
-	/* The kernel leaves it without any permission. */
+	/* The kernel creates this directory without any permission. */
 	chmod(work, 0700);
 	r = io_remove_tree(AT_FDCWD, f->dir);
 
@@ -185,7 +185,7 @@ static NORETURN void keep(struct fixture *f, const char *const *argv, int out)
 	_exit(WIFEXITED(agent.status) ? WEXITSTATUS(agent.status) : 128 + WTERMSIG(agent.status));
 }
 
-/* Exit status as cordon's would be; what was written is in f->output. */
+/* Returns the exit status as cordon would; the output is in f->output. */
 static int run_argv(struct fixture *f, const char *const *argv)
 {
 	int fds[2], status;
@@ -284,7 +284,7 @@ static void the_agent_has_nothing_of_cordon(void **state)
 {
 	struct fixture *f = *state;
 
-	/* ls has one of its own */
+	/* ls has one of its own. */
 	assert_says(f, "ls /proc/self/fd | wc -w", "4\n");
 	assert_says(f, "ls -d /proc/1 2>/dev/null || echo none", "none\n");
 	assert_says(
@@ -326,7 +326,7 @@ static void the_death_of_the_keeper_takes_all_along(void **state)
 	assert_int_equal(io_read_full(fds[0], up, sizeof(up)), sizeof(up));
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	/* The pipe ends when the last process that could write to it has. */
+	/* The pipe ends after the last process that could write to it. */
 	p = (struct pollfd){.fd = fds[0], .events = POLLIN};
 	do
 		assert_int_equal(poll(&p, 1, 30000), 1);

@@ -1,4 +1,4 @@
-/* test_net_dns - questions, answers and the book of names, from bytes of strangers. */
+/* test_net_dns - questions, answers and the book of names, from untrusted bytes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -18,11 +18,11 @@ static void a_query_of_ours_is_read_again(void **state)
 	assert_string_equal(q.name, "registry.npmjs.org");
 	assert_int_equal(q.type, DNS_AAAA);
 	assert_true(q.edns && q.recurse);
-	for (size_t i = 0; i < n; i++) /* cut anywhere it is refused, and nothing is read beyond */
+	for (size_t i = 0; i < n; i++) /* a query cut at any byte is refused, without overreads */
 		assert_true(dns_read_question(&q, msg, i) < 0);
 }
 
-/* A client's query with letters, flags and an option of its own. */
+/* A client's query with mixed case, flags and an option. */
 static void a_query_is_built_anew(void **state)
 {
 	static const uint8_t opt[] = {0, 0, 41, 4, 208, 0,   0,	  0x80, 1,  0,
@@ -36,7 +36,7 @@ static void a_query_is_built_anew(void **state)
 	memcpy(expected, msg, bare);
 	memcpy(expected + bare, plain, sizeof(plain));
 	expected[3] = 0x10; /* CD */
-	msg[3] = 0x7f;	    /* every bit that has no meaning, and CD */
+	msg[3] = 0x7f;	    /* all bits without a meaning, and CD */
 	msg[13] = 'A';
 	memcpy(msg + n, opt, sizeof(opt));
 	n += sizeof(opt);
@@ -47,7 +47,7 @@ static void a_query_is_built_anew(void **state)
 	assert_int_equal(len, bare + sizeof(plain));
 	assert_memory_equal(own, expected, len);
 
-	/* Its answer has the client's letters and id, and EDNS as the query had it. */
+	/* The answer has the client's case and id, and EDNS if the query had it. */
 	dns_set_id(own, 99);
 	assert_int_equal(dns_answer_again(own, len, msg, &q), len);
 	assert_memory_equal(own, msg, 2);
@@ -74,7 +74,7 @@ static void names_that_no_host_has_are_refused(void **state)
 	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
 	msg[14] = 0;
 	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
-	msg[12] = 0xc0; /* points to itself */
+	msg[12] = 0xc0; /* a pointer to itself */
 	msg[13] = 12;
 	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
 	n = dns_query(msg, 1, "127.0.0.1", DNS_A);
@@ -95,7 +95,7 @@ static void note(void *data, const struct net_addr *a, uint32_t ttl)
 		f->list[f->n++] = *a;
 }
 
-/* A record whose owner is at `owner`. */
+/* Adds a record whose owner name is at `owner`. */
 static size_t put_record(uint8_t *at, size_t owner, uint16_t type, const void *data, size_t len)
 {
 	const uint8_t head[12] = {0xc0, (uint8_t)owner, 0, (uint8_t)type, 0, 1, 0, 0, 0, 60,
@@ -106,7 +106,7 @@ static size_t put_record(uint8_t *at, size_t owner, uint16_t type, const void *d
 	return sizeof(head) + len;
 }
 
-/* a.b -> CNAME c.b -> 1.2.3.4; and 6.6.6.6 of another name, which nobody asked for. */
+/* a.b -> CNAME c.b -> 1.2.3.4; and 6.6.6.6 of another name that was not in the question. */
 static size_t make_answer(uint8_t *msg, struct dns_question *q)
 {
 	static const uint8_t c_name[] = {1, 'c', 0xc0, 14}, good[] = {1, 2, 3, 4},
@@ -169,7 +169,7 @@ static void hints_of_https_records_are_addresses(void **state)
 	assert_int_equal(net_addr_as_v4(&f.list[0]), 0x01020304);
 	assert_int_equal(net_addr_as_v4(&f.list[1]), 0x05060708);
 	assert_int_equal(f.list[2].b[15], 9);
-	for (size_t i = 0; i < n; i++) { /* a parameter that ends beyond its record is none */
+	for (size_t i = 0; i < n; i++) { /* a parameter that ends beyond its record is refused */
 		f.n = 0;
 		(void)!dns_walk(msg, i, &q, note, &f);
 		assert_int_equal(f.n, 0);
@@ -200,7 +200,7 @@ static void an_answer_lives_as_long_as_its_shortest_record(void **state)
 	msg[3] |= DNS_FAILED;
 	assert_int_equal(dns_life(msg, n), 0);
 	n = make_answer(msg, &q);
-	msg[7] = 0; /* nothing is there, and no SOA record says for how long */
+	msg[7] = 0; /* an empty answer, without an SOA record that would give a lifetime */
 	assert_int_equal(dns_life(msg, q.end), 0);
 }
 
@@ -276,7 +276,7 @@ static void a_stand_in_means_one_name(void **state)
 	assert_false(net_addr_eq(&first, &other));
 	assert_true(book_is_stand_in(&first));
 	assert_string_equal(book_meant(b, &other), "b.example");
-	for (int i = 0; i < BOOK_STANDINS; i++) { /* a flood: bounded, the oldest go */
+	for (int i = 0; i < BOOK_STANDINS; i++) { /* a flood: the oldest are dropped */
 		char name[32];
 
 		snprintf(name, sizeof(name), "f%d.example", i);

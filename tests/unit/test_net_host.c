@@ -1,4 +1,4 @@
-/* test_net_host - every form of a host is one; patterns match what they say; who owns what. */
+/* test_net_host - all forms of a host are one; patterns match exactly; owners of domains. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/host.h"
 #include "tests/support/check.h"
@@ -109,7 +109,7 @@ static void patterns_match_what_they_say(void **state)
 		{"2001:db8::/33", "2001:db8:8000::1", false},
 		{"[2001:db8::/32]:80", "[2001:db8::5]:80", true},
 		{"10.0.0.0/8", "ten.example:1", false},
-		{"a.b:443", "a.b", true}, /* the port is not known yet */
+		{"a.b:443", "a.b", true}, /* the port is not known at this point */
 	};
 
 	(void)state;
@@ -219,7 +219,7 @@ static void a_public_suffix_is_nobodys_domain(void **state)
 
 	(void)state;
 	if (!net_registered_domain("registry.npmjs.org", &d))
-		skip(); /* no libpsl here */
+		skip(); /* no libpsl on this machine */
 	assert_string_equal(d, "npmjs.org");
 	assert_true(net_registered_domain("a.b.example.co.uk", &d));
 	assert_string_equal(d, "example.co.uk");

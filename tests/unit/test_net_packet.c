@@ -21,7 +21,7 @@ static struct packet datagram(const char *from, const char *to, const char *text
 	return p;
 }
 
-/* The textbook's way, 16 bits at a time: 0 where the checksum is right. */
+/* Computes the checksum as in the textbook, 16 bits at a time: 0 if it is right. */
 static uint16_t sum_of(const uint8_t *p, size_t n, uint32_t sum)
 {
 	for (size_t i = 0; i < n; i++)
@@ -62,7 +62,7 @@ static void what_is_written_is_read_again(void **state)
 				sum_of(out + head, n - head,
 				       pseudo(out, i ? 8 : 12, i ? 32 : 8, IPPROTO_UDP, n - head)),
 				0);
-			for (size_t j = 0; j < n; j++) /* what is cut is refused */
+			for (size_t j = 0; j < n; j++) /* a packet that is cut is refused */
 				assert_true(packet_read(&q, out, j) < 0);
 		}
 	}
@@ -81,7 +81,7 @@ static void echo_replies_are_what_ping_expects(void **state)
 	assert_int_equal(n, 20 + 8 + 7);
 	assert_int_equal(out[20], 0);
 	assert_int_equal(sum_of(out + 20, n - 20, 0), 0);
-	assert_int_equal(packet_read(&q, out, n), -EPROTONOSUPPORT); /* a reply is no request */
+	assert_int_equal(packet_read(&q, out, n), -EPROTONOSUPPORT); /* a reply is not a request */
 	out[20] = 8;
 	assert_int_equal(packet_read(&q, out, n), 0);
 	assert_int_equal(q.protocol, IPPROTO_ICMP);
@@ -106,8 +106,8 @@ static void refusals_quote_the_packet(void **state)
 	assert_int_equal(out[21], 13);
 	assert_int_equal(sum_of(out, 20, 0), 0);
 	assert_int_equal(sum_of(out + 20, n - 20, 0), 0);
-	assert_memory_equal(out + 12, p.to.b + 12, 4);	      /* from whom it was sent to */
-	assert_memory_equal(out + 28 + 12, p.from.b + 12, 4); /* about the agent's packet */
+	assert_memory_equal(out + 12, p.to.b + 12, 4);	      /* from its destination */
+	assert_memory_equal(out + 28 + 12, p.from.b + 12, 4); /* with the agent's packet */
 	assert_int_equal(out[48] << 8 | out[49], 40000);
 	assert_int_equal(packet_read(&q, out, n), -EPROTONOSUPPORT);
 	p = datagram("fdc0:7d0::2", "2001:db8:1::7", "x");
@@ -145,7 +145,7 @@ static void a_segment_is_completed_and_refused(void **state)
 		assert_int_equal(q.to_port, 80);
 		assert_int_equal(q.flags, PACKET_TCP_SYN);
 		assert_int_equal(q.len, sizeof(syn));
-		out[head + 12] = 0x70; /* its header ends behind it */
+		out[head + 12] = 0x70; /* its header is longer than the segment */
 		assert_int_equal(packet_read(&q, out, n), -EBADMSG);
 		out[head + 12] = 0x40;
 		assert_int_equal(packet_read(&q, out, n), -EBADMSG);
@@ -168,15 +168,15 @@ static void damage_is_refused(void **state)
 		uint8_t value;
 		int want;
 	} changes[] = {{0, 0x44, -EBADMSG},	    /* a header that is too short */
-		       {0, 0x4f, -EBADMSG},	    /* or longer than the packet */
+		       {0, 0x4f, -EBADMSG},	    /* or one longer than the packet */
 		       {0, 0x55, -EBADMSG},	    /* no IP */
-		       {3, 19, -EBADMSG},	    /* a length below its header's */
-		       {3, 200, -EBADMSG},	    /* beyond the end */
+		       {3, 19, -EBADMSG},	    /* a length below that of its header */
+		       {3, 200, -EBADMSG},	    /* beyond the end of the packet */
 		       {6, 0x20, -EPROTONOSUPPORT}, /* a fragment */
 		       {7, 1, -EPROTONOSUPPORT},
-		       {9, 6, -EBADMSG},	  /* a segment of TCP without a header */
+		       {9, 6, -EBADMSG},	  /* TCP without a header */
 		       {9, 47, -EPROTONOSUPPORT}, /* GRE */
-		       {25, 7, -EBADMSG},	  /* UDP's length below its header's */
+		       {25, 7, -EBADMSG},	  /* UDP's length below that of its header */
 		       {25, 14, -EBADMSG},	  /* beyond the packet */
 		       {23, 0, -EBADMSG}};	  /* port 0 */
 

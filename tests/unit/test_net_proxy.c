@@ -1,4 +1,4 @@
-/* test_net_proxy - heads of HTTP and messages of SOCKS that come to a proxy. */
+/* test_net_proxy - heads of HTTP and messages of SOCKS that a proxy gets. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -31,7 +31,7 @@ static void a_tunnel_names_a_host_and_a_port(void **state)
 	target_is(&r.target, "good.example:443");
 	assert_true(read_text(&r, "CONNECT [2001:db8::1]:80 HTTP/1.0\r\n\r\n") > 0);
 	target_is(&r.target, "[2001:db8::1]:80");
-	/* Other forms of an address are that address. */
+	/* Other forms of an address mean that address. */
 	assert_true(read_text(&r, "CONNECT 0x7f.1:80 HTTP/1.1\r\n\r\n") > 0);
 	target_is(&r.target, "127.0.0.1:80");
 	assert_true(read_text(&r, "CONNECT [::ffff:127.0.0.1]:80 HTTP/1.1\r\n\r\n") > 0);

@@ -1,4 +1,4 @@
-/* test_options - the line that starts another agent as this one was started. */
+/* test_options - the command line that starts another agent with the options of this one. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "tests/support/check.h"
 #include "tui/commands/options.h"
 
-/* Parses options, and compares the words of their line with a list that ends with NULL. */
+/* Parses options, and compares their command line with a NULL-terminated list. */
 static void line_is(const char *cwd, const char *const *argv, const char *const *want)
 {
 	CLEANUP(run_options_done) struct run_options o = {0};
@@ -49,7 +49,7 @@ static void name(char *out, size_t size, const char *dir, const char *below)
 	snprintf(out, size, "%s/%s", dir, below);
 }
 
-/* "top/app" is the directory of the run; app/link leads to top/docs, as somebody made it. */
+/* "top/app" is the directory of the run; app/link leads to top/docs, by a link of a user. */
 static void a_path_is_the_same_elsewhere(void **state)
 {
 	char top[] = "/tmp/cordon-options-XXXXXX", app[64], docs[64], c[64], p[64], s[64], link[64];

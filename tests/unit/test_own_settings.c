@@ -1,5 +1,4 @@
-/* test_own_settings - an agent's settings for one folder: what is copied, and what is in the way.
- */
+/* test_own_settings - an agent's settings for one folder: which files are copied, and obstacles. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +20,7 @@ struct place {
 	struct err err;
 };
 
-/* A text at a name below the home folder. */
+/* Writes a text to a path below the home folder. */
 static void put(const struct place *p, const char *name, const char *text)
 {
 	AUTO_FREE char *path = path_join(p->home, name);
@@ -31,7 +30,7 @@ static void put(const struct place *p, const char *name, const char *text)
 	assert_int_equal(io_write_file(AT_FDCWD, path, 0644, text, strlen(text), false), 0);
 }
 
-/* The copied text, or NULL. */
+/* Returns the copied text, or NULL. */
 static char *copied(const struct place *p, const char *name)
 {
 	AUTO_FREE char *path = xasprintf("%s/own/x-1a/below/%s", p->cache, name);
@@ -128,7 +127,7 @@ static void what_is_named_is_copied(void **state)
 	struct stat st;
 
 	assert_int_equal(make(p), 0);
-	assert_int_equal(lstat(vault, &st), -1); /* nor what directories there are */
+	assert_int_equal(lstat(vault, &st), -1); /* nor the directories there */
 	assert_copied(p, ".x.json", "top");
 	assert_copied(p, "dir/a", "a");
 	assert_copied(p, "dir/sub/b", "b");
@@ -137,7 +136,7 @@ static void what_is_named_is_copied(void **state)
 	assert_non_null(strstr(p->left.data, "/.x/dir/key"));
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	/* What it has become stays: a copy is made once. */
+	/* A changed copy stays: it is made once. */
 	put(p, ".x/dir/a", "changed");
 	assert_int_equal(make(p), 0);
 	assert_copied(p, "dir/a", "a");
@@ -178,13 +177,14 @@ static void nothing_in_the_way_is_followed(void **state)
 	assert_int_equal(symlink(p->home, name), 0);
 	assert_int_equal(make(p), -ENOTDIR);
 	assert_int_equal(unlink(name), 0);
-	/* What a copy that was interrupted has left, or somebody put there, goes. */
+	/* The remains of an interrupted copy are removed, also if another process put them
+	 * there. */
 	assert_int_equal(symlink(p->home, fresh), 0);
 	assert_int_equal(make(p), 0);
 	assert_copied(p, "dir/a", "a");
 }
 
-/* XDG_CONFIG_HOME is obeyed by what the agent runs, too: git finds what it had. */
+/* Programs that the agent runs use XDG_CONFIG_HOME, too: git finds its own configuration. */
 static void others_find_theirs_by_links(void **state)
 {
 	struct place *p = *state;
@@ -207,8 +207,7 @@ static void others_find_theirs_by_links(void **state)
 	free(is);
 	assert_int_equal(lstat(copy, &st), 0);
 	assert_true(S_ISDIR(st.st_mode)); /* its own directory is the copy */
-	/* What the agent has put there stays, and what has come since is there at the next start.
-	 */
+	/* Files of the agent stay, and new files of the user appear at the next start. */
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(symlink("/nonexistent", link), 0);
 	put(p, ".config/nvim/init.lua", "");
@@ -252,7 +251,7 @@ static void an_answer_is_remembered(void **state)
 	assert_int_equal(io_read_file(AT_FDCWD, file, 1 << 20, &text, &len), 0);
 	for (const char *at = text; (at = strstr(at, "\town-settings = ")); at++)
 		n++;
-	assert_int_equal(n, ARRAY_LEN(profiles)); /* one profile's does not take another's place */
+	assert_int_equal(n, ARRAY_LEN(profiles)); /* each profile has its own place */
 }
 
 int main(void)

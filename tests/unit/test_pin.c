@@ -1,4 +1,4 @@
-/* test_pin - a thread that is kept on its processor, and what is started meanwhile. */
+/* test_pin - a thread bound to its processor, and the threads that it starts meanwhile. */
 /* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 #include "core/base/pin.h"
 #include "tests/support/check.h"
 
-static cpu_set_t all; /* what the test may use */
+static cpu_set_t all; /* processors that the test may use */
 
 static bool has_all(void)
 {
@@ -45,7 +45,7 @@ static void is_kept_and_let_go(void **state)
 	assert_true(pin_here(cpu));
 	assert_true(has_only(cpu));
 	assert_int_equal(sched_getcpu(), cpu);
-	assert_true(pin_here(cpu)); /* once more changes nothing */
+	assert_true(pin_here(cpu)); /* a second call changes nothing */
 	assert_true(pin_is_held());
 	pin_end();
 	assert_false(pin_is_held());
@@ -73,7 +73,7 @@ static void what_is_forked_has_all(void **state)
 static void *ends(void *arg)
 {
 	(void)arg;
-	pin_end(); /* another thread's */
+	pin_end(); /* from another thread */
 	return pin_is_held() ? arg : NULL;
 }
 
@@ -94,7 +94,7 @@ static void is_the_threads_own(void **state)
 	assert_true(has_all());
 }
 
-/* An administrator takes processors away meanwhile: that is not overruled. */
+/* An administrator removes processors meanwhile: their setting stays. */
 static void what_others_set_stays(void **state)
 {
 	int cpu = first(), other = cpu + 1;
@@ -115,13 +115,13 @@ static void what_others_set_stays(void **state)
 
 	assert_true(pin_here(cpu));
 	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
-	assert_true(pin_here(other)); /* where it runs by then: that is what it has now */
+	assert_true(pin_here(other)); /* the set that the thread has by then */
 	pin_end();
 	assert_true(has_only(other));
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-/* What it had is no longer there: a set that the kernel refuses is not what is left. */
+/* Its former set no longer exists: if the kernel refuses it, any processor is allowed. */
 static void a_set_that_is_gone_is_any(void **state)
 {
 	cpu_set_t none;

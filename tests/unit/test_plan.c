@@ -10,7 +10,7 @@
 #include "core/base/io.h"
 #include "tests/support/check.h"
 
-/* Not below /tmp, which is private inside and has nothing to hide. */
+/* Not below /tmp, which is private inside, with nothing to hide. */
 struct fixture {
 	char *dir;
 	char *paths[32 + GATES_MAX];
@@ -141,7 +141,7 @@ static void a_folder_below_something_hidden_stays(void **state)
 	assert_true(need(f, PLAN_BIND, f->folders[0]).make);
 }
 
-/* A mount point is made only in directories that the plan itself has made: never on the host. */
+/* Mount points are made only in directories that the plan itself has made, never on the host. */
 static void a_socket_shows_where_its_place_does_not(void **state)
 {
 	struct fixture *f = *state;
@@ -151,9 +151,9 @@ static void a_socket_shows_where_its_place_does_not(void **state)
 	f->hidden[0] = path(f, "home/.ssh");
 	f->spec.sockets = list;
 	make(f);
-	assert_true(need(f, PLAN_BIND, list[0]).make); /* below what is hidden */
-	assert_true(need(f, PLAN_BIND, list[1]).make); /* in what was rebuilt without it */
-	assert_null(find(f, PLAN_BIND, list[2]));      /* in a directory of the host's */
+	assert_true(need(f, PLAN_BIND, list[0]).make); /* below a hidden directory */
+	assert_true(need(f, PLAN_BIND, list[1]).make); /* in a directory rebuilt without it */
+	assert_null(find(f, PLAN_BIND, list[2]));      /* in a directory of the host */
 	assert_true(need(f, PLAN_BIND_RO, list[3]).make);
 	for (size_t i = 0; i < f->plan.n_probes; i++)
 		assert_string_not_equal(f->plan.probes[i].path, f->hidden[0]);
@@ -240,7 +240,7 @@ static void a_gate_stands_before_what_lies_on_it(void **state)
 	assert_true(gate < place_of(f, PLAN_BIND, f->granted[0]));
 	assert_true(gate < place_of(f, PLAN_BIND, f->folders[0]));
 	assert_true(place_of(f, PLAN_BIND, f->folders[0]) < place_of(f, PLAN_SEAL, "/"));
-	/* Nothing can be made on a gate. */
+	/* No file can be created on a gate. */
 	assert_false(need(f, PLAN_BIND, f->granted[0]).make);
 	assert_false(need(f, PLAN_BIND, f->folders[0]).make);
 	assert_true(plan_is_gated(&f->plan, path(f, "home/link")));
@@ -264,7 +264,7 @@ static void behind_a_gate_nothing_is_rebuilt(void **state)
 	assert_null(find(f, PLAN_TMPFS, f->gated[0]));
 	assert_true(plan_is_hidden(&f->plan, f->hidden[0]));
 	assert_true(is_probed(f, f->hidden[0], false));
-	/* In what is native the gate is not there to hide it. */
+	/* In a native tree no gate hides it. */
 	assert_true(is_probed(f, f->hidden[1], true));
 	assert_non_null(find(f, PLAN_BLANK, f->hidden[1]));
 	assert_non_null(find(f, PLAN_BLANK, f->hidden[2]));
@@ -296,7 +296,7 @@ static void trapping_changes_no_mount(void **state)
 	make(f);
 	assert_int_equal(f->plan.n, n);
 	assert_int_equal(f->plan.n_gated, 1);
-	assert_int_equal(f->plan.n_granted, 2); /* the working folder too */
+	assert_int_equal(f->plan.n_granted, 2); /* with the working folder */
 }
 
 static void a_gate_is_never_left_out_silently(void **state)
@@ -308,7 +308,7 @@ static void a_gate_is_never_left_out_silently(void **state)
 	assert_int_equal(plan_make(&f->plan, &f->spec, &err), -EOPNOTSUPP);
 }
 
-/* As many as there can be, and one more: nothing starts with a place that nobody guards. */
+/* With one gate too many the start fails, as that tree would be unguarded. */
 static void too_many_gates_start_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -342,7 +342,7 @@ static void a_whiteout_stops_at_a_file(void **state)
 	f->spec.overlays = overlays;
 	f->spec.places = &place;
 	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/.ssh/key")), 0);
-	errno = EIO; /* of an earlier call */
+	errno = EIO; /* from an earlier call */
 	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/.netrc/key")), 1);
 	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/absent/key")), -ENOENT);
 }

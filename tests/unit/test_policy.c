@@ -49,7 +49,7 @@ static void plain_work(void **state)
 	check_all(*state, policy_plain_work, ARRAY_LEN(policy_plain_work));
 }
 
-/* What git init, commit, checkout, gc, fetch and clone do. */
+/* The changes that git init, commit, checkout, gc, fetch and clone make. */
 static void git_works(void **state)
 {
 	check_all(*state, policy_git_works, ARRAY_LEN(policy_git_works));
@@ -60,7 +60,7 @@ static void git_is_protected(void **state)
 	check_all(*state, policy_git_is_protected, ARRAY_LEN(policy_git_is_protected));
 }
 
-/* What a rollback asks, of each type. */
+/* The questions of a rollback, for each type. */
 static void git_is_protected_in_rollbacks(void **state)
 {
 	static const struct {
@@ -127,14 +127,14 @@ static void answers(void **state)
 
 	answer(p, "/home/u/p/.vscode/", EXTENT_TREE, true);
 	answer(p, "/home/u/p/", EXTENT_TREE, false);
-	answer(p, "/home/u/p/", EXTENT_TREE, true); /* takes the place of the one before */
+	answer(p, "/home/u/p/", EXTENT_TREE, true); /* replaces the answer before */
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_ALLOW);
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.env", &reason), POLICY_HIDE);
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/q/.bashrc", &reason), POLICY_ASK);
 	denied = answer(p, "/home/u/p/.bashrc", EXTENT_EXACT, false);
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_DENY);
 	assert_string_equal(reason, "you denied it for this session");
-	answer(p, "/home/u/p/", EXTENT_TREE, true); /* the nearer one still counts */
+	answer(p, "/home/u/p/", EXTENT_TREE, true); /* the nearer answer still counts */
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_DENY);
 	assert_true(policy_revoke(p, denied));
 	assert_false(policy_revoke(p, denied));
@@ -351,18 +351,18 @@ static void vet_changes(void **state)
 			    "[core]\n\thooksPath = .husky\n[remote \"o\"]\n"
 			    "\tst = \"!x \\\"y\\\"\"\n"));
 	assert_false(change(p, "[a]\n\tx = !y\n[b]\n", "[b]\n\tx = !y\n"));
-	/* A continued line is never judged. */
+	/* Continued lines are not judged, so they are refused. */
 	assert_false(change(p, "[alias]\n\tx = !y \\\n\t z\n", "[alias]\n\tx = !y \\\n\t z\n"));
 }
 
-/* With a remote of the human's, and without one. */
+/* With a remote of the user, and without one. */
 static void vet_wider(void **state)
 {
 	static const char none[] = "[core]\n\tbare = false\n",
 			  known[] = "[remote \"o\"]\n\turl = https://x/y\n";
 	static const struct {
 		const char *text;
-		bool inert; /* with one, too */
+		bool inert; /* with a remote, too */
 	} list[] = {
 		{"[remote \"o\"]\n\tprune = true\n", false},
 		{"[remote \"o\"]\n\tprune\n", false},
@@ -396,12 +396,12 @@ static void vet_wider(void **state)
 		    policy_vet_change(*state, b, known, strlen(known), with, strlen(with)) !=
 			    list[i].inert)
 			fail_msg("%s", list[i].text);
-		/* Known before: it may stay. */
+		/* It was in the file before, so it may stay. */
 		assert_true(policy_vet_change(*state, b, with, strlen(with), with, strlen(with)));
 	}
 }
 
-/* Every changing call pays for this. */
+/* Each changing call pays this time. */
 static void speed(void **state)
 {
 	static const char *const paths[] = {
@@ -422,7 +422,7 @@ static void speed(void **state)
 	}
 }
 
-/* Each rule is about all directories above the folder, however many rules say so. */
+/* Each rule applies to all directories above the folder, with any number of rules. */
 static void above_the_folder(void **state)
 {
 	static const char *const places[] = {"/q/a/b", "/q/a", "/q"};
@@ -454,7 +454,7 @@ static void above_the_folder(void **state)
 	config_free(c);
 }
 
-/* For each row of the table: the path that a row is about, `*` as a letter. */
+/* Returns the path that a row of the table is about, with a letter for `*`. */
 static char *row_path(const struct policy_name *n, const char *want, size_t len)
 {
 	AUTO_BUF struct buf b = BUF_INIT;

@@ -1,4 +1,4 @@
-/* test_policy_read - what may be read in dynamic mode: gates, what is open in them, answers. */
+/* test_policy_read - reading in dynamic mode: gates, open places in them, answers. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static void make(struct home *h, const char *name, const char *text)
 	assert_int_equal(io_write_file(fd, path_base(path), 0600, text, strlen(text), false), 0);
 }
 
-/* Below /tmp there is nothing to gate: the sandbox has its own. */
+/* Not below /tmp, where the sandbox has its own files and no gate. */
 static int setup(void **state)
 {
 	const char *base = getenv("TEST_TMP");
@@ -165,7 +165,7 @@ static void gates(void **state)
 	assert_int_equal(read_of(h, "work/.env"), POLICY_HIDE);
 	assert_int_equal(read_of(h, "look/a"), POLICY_ALLOW);
 	assert_int_equal(read_of(h, ".gitconfig"), POLICY_ALLOW);
-	assert_int_equal(read_of(h, "tools/x/lib/y"), POLICY_ALLOW); /* beside $PATH's */
+	assert_int_equal(read_of(h, "tools/x/lib/y"), POLICY_ALLOW); /* beside one of $PATH */
 	assert_int_equal(read_of(h, "tools/z"), POLICY_ASK);
 	assert_int_equal(policy_check_read(h->p, RULE_READ, "/usr/bin/env", &reason), POLICY_ALLOW);
 	assert_int_equal(policy_check_read(h->p, RULE_UNIX, "/run/x.sock", &reason), POLICY_ASK);
@@ -219,7 +219,7 @@ static void what_the_human_runs(void **state)
 	assert_int_equal(read_of(h, "venv/a/notes"), POLICY_ASK);
 	assert_int_equal(read_of(h, "venv/b"), POLICY_ASK);
 
-	/* A link that the agent may have made leads nowhere; nor is a secret a program. */
+	/* A link that the agent may have made is not followed, and a secret is not a program. */
 	link_to(h, "../own/other", "work/agent");
 	run_by_the_human(h, "work/agent");
 	assert_int_equal(read_of(h, "own/other"), POLICY_ASK);
@@ -232,7 +232,7 @@ static void what_the_human_runs(void **state)
 	assert_int_equal(read_of(h, "none"), POLICY_ASK);
 }
 
-/* What PATH and the settings name may be a link in the folder, or lead there. */
+/* Entries of PATH and of settings may be links in the folder, or lead through it. */
 static void no_link_of_the_folder_opens_more(void **state)
 {
 	struct home *h = *state;
@@ -248,7 +248,7 @@ static void no_link_of_the_folder_opens_more(void **state)
 	assert_int_equal(read_of(h, "bin/x"), POLICY_ASK);
 	free(h->bin);
 	h->bin = at(h, "tools/y");
-	link_to(h, "../work/out", "tools/y"); /* not in the folder, but leads by a link of it */
+	link_to(h, "../work/out", "tools/y"); /* outside the folder, but by a link in it */
 	link_to(h, "..", "work/out");
 	link_to(h, "../..", ".config/nvim"); /* too wide */
 	load(h, "", true);
@@ -271,33 +271,33 @@ static void grants(void **state)
 	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
 	assert_int_equal(read_of(h, "notes/private/b"), POLICY_DENY);
 	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
-	assert_false(listed(h, policy_granted, "notes")); /* not as a whole */
+	assert_false(listed(h, policy_granted, "notes")); /* not completely */
 	assert_true(listed(h, policy_granted, "pub"));
 	assert_false(listed(h, policy_granted, "link"));
 	assert_true(listed(h, policy_granted, "single"));
 	assert_false(listed(h, policy_granted, "absent"));
-	/* A rule about names anywhere, and one that ends, leave the gate in place. */
+	/* Rules about names anywhere, or with an end, keep the gate. */
 	load(h, "[rule \"a\"]\n\tallow = read ~/pub/**\n\task = read **/*.key\n", true);
 	assert_false(listed(h, policy_granted, "pub"));
 	assert_int_equal(read_of(h, "pub/x.key"), POLICY_ASK);
 	load(h, "[rule \"a\"]\n\tallow = read ~/pub/**\n\tuntil = 2100-01-01\n", true);
 	assert_false(listed(h, policy_granted, "pub"));
 	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
-	/* A wide grant uncovers nothing; one of a place does. */
+	/* A wide grant uncovers nothing; the grant of one place does. */
 	load(h, "[rule \"a\"]\n\tallow = read ~/**\n", true);
 	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
 	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
 	load(h, "[rule \"a\"]\n\tallow = read ~/.ssh/id\n", true);
 	assert_int_equal(read_of(h, ".ssh/id"), POLICY_ALLOW);
 	assert_int_equal(read_of(h, ".ssh/other"), POLICY_HIDE);
-	/* What is open by itself closes when a rule says so. */
+	/* Places that are open by default can be closed by a rule. */
 	load(h, "[rule \"a\"]\n\tdeny = read ~/**\n", true);
 	assert_int_equal(read_of(h, ".gitconfig"), POLICY_DENY);
 	assert_false(listed(h, policy_granted, ".gitconfig"));
-	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW); /* named as a folder: nearer */
+	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW); /* a folder: nearer than the rule */
 }
 
-/* Without a gate a place that may not be read does not exist. */
+/* Without a gate, a place that must not be read is hidden. */
 static void hides(void **state)
 {
 	struct home *h = *state;
@@ -313,11 +313,11 @@ static void hides(void **state)
 	assert_int_equal(policy_check(h->p, POLICY_WRITE, diary, &reason), POLICY_HIDE);
 	assert_non_null(strstr(reason, "rule 'a'"));
 	load(h, "[rule \"a\"]\n\tdeny = read ~/notes/**\n", true);
-	assert_false(listed(h, policy_hidden, "notes")); /* the gate's business */
+	assert_false(listed(h, policy_hidden, "notes")); /* the gate hides it */
 	assert_int_equal(read_of(h, "notes/a"), POLICY_DENY);
 }
 
-/* Many rules about one directory: what is there is looked at, not each that might be. */
+/* Of many rules about one directory, only those with existing paths count. */
 static void hides_many(void **state)
 {
 	struct home *h = *state;
@@ -341,7 +341,8 @@ static void hides_many(void **state)
 	assert_false(listed(h, policy_hidden, "many/f8"));
 }
 
-/* What a place is, is asked once for rules that begin with it; each is about where it leads. */
+/* A directory is looked up once for all rules that begin with it; each rule is about its real
+ * path. */
 static void links_again(void **state)
 {
 	struct home *h = *state;
@@ -363,7 +364,7 @@ static void links_again(void **state)
 	assert_int_equal(read_of(h, "pub/z"), POLICY_DENY);
 }
 
-/* The same for grants, for links on the way (most rules have none), and for what is not there. */
+/* The same for grants, for links on the way (most rules have none), and for missing paths. */
 static void grants_many(void **state)
 {
 	struct home *h = *state;
@@ -447,7 +448,7 @@ static void answers(void **state)
 	assert_int_equal(read_of(h, "pub/a"), POLICY_ASK);
 	answer(h, RULE_EXEC, "tools/z", EXTENT_EXACT, true, 0);
 	assert_int_equal(read_of(h, "tools/z"), POLICY_ALLOW);
-	/* Never all of a home, nor what holds secrets. */
+	/* Never a whole home, nor a directory with secrets. */
 	assert_false(policy_extent_offered(h->p, in_home, EXTENT_TREE));
 	assert_false(policy_extent_offered(h->p, in_home, EXTENT_DIR));
 	assert_false(policy_extent_offered(h->p, beside_secrets, EXTENT_TREE));
@@ -463,7 +464,7 @@ static void answers(void **state)
 	assert_int_equal(read_of(h, ".config/cordon/config"), POLICY_HIDE);
 }
 
-/* New rules for the policy in use; -EINVAL: they are no good. */
+/* Loads new rules into the policy in use. Returns -EINVAL if they are invalid. */
 static int reload(struct home *h, const char *rules)
 {
 	const struct config_spec spec = {
@@ -478,7 +479,7 @@ static int reload(struct home *h, const char *rules)
 
 		config_add_rule(copy, &rule);
 	}
-	config_free(fresh); /* the copy is on its own */
+	config_free(fresh); /* the policy has a copy */
 	r = policy_reload(h->p, copy, &h->err);
 	config_free(copy);
 	return r;
@@ -503,9 +504,9 @@ static void rules_change(void **state)
 	assert_int_equal(read_of(h, "pub/a"), POLICY_ALLOW);
 	assert_int_equal(read_of(h, "pub/b"), POLICY_ASK);
 	assert_int_equal(read_of(h, "single"), POLICY_ALLOW); /* the answer stays, */
-	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW); /* and the folders */
+	assert_int_equal(read_of(h, "work/a"), POLICY_ALLOW); /* and the folders do */
 	assert_int_equal(read_of(h, "look/a"), POLICY_ALLOW);
-	/* All of it or nothing. */
+	/* All rules are loaded, or none. */
 	assert_int_equal(reload(h, "[rule \"c\"]\n\tallow = read ~/pub/b\n"
 				   "\tdeny = touch ~/single\n"),
 			 -EINVAL);
@@ -515,10 +516,10 @@ static void rules_change(void **state)
 	assert_int_equal(read_of(h, "single"), POLICY_ALLOW);
 	assert_int_equal(reload(h, ""), 0);
 	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
-	assert_true(policy_revoke(h->p, id)); /* it is still the same one */
+	assert_true(policy_revoke(h->p, id)); /* it has the same number */
 }
 
-/* What git reads for the human's own configuration; nothing by a link of the agent's. */
+/* Files that git reads for the user's own configuration, but none by a link of the agent. */
 static void git_may_read_what_its_configuration_names(void **state)
 {
 	struct home *h = *state;

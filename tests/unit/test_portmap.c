@@ -1,4 +1,4 @@
-/* test_portmap - what is written into a port map is what every program reads, or none does. */
+/* test_portmap - entries of a port map are read by every program, or by none. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ static void what_leads_out_of_the_window_is_damage(void **state)
 	assert_int_equal(portmap_look(path, 3001, &v), -EACCES);
 }
 
-/* A writer that waits for a processor, in the middle of an entry. */
+/* Plays a writer that loses the processor in the middle of an entry. */
 static void *stands_still(void *arg)
 {
 	const int fd = *(int *)arg;

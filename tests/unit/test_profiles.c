@@ -1,4 +1,4 @@
-/* test_profiles - nothing that a shipped profile lets be written is run outside. */
+/* test_profiles - no file that a shipped profile allows to be written is executed outside. */
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "core/policy/policy.h"
 #include "tests/support/check.h"
 
-#define HOME_DIR "/nonexistent/u" /* no home of this machine */
+#define HOME_DIR "/nonexistent/u" /* not a home on this machine */
 
 static struct policy *policy;
 static struct config *config;
@@ -35,7 +35,7 @@ static void unload(void)
 	config_free(config);
 }
 
-/* As the keeper asks about a place outside the folders. */
+/* Asks like the keeper about a place outside the folders. */
 static enum policy_verdict verdict(enum policy_act act, const char *path)
 {
 	const char *reason;
@@ -44,7 +44,8 @@ static enum policy_verdict verdict(enum policy_act act, const char *path)
 	return v == POLICY_ALLOW ? policy_check(policy, act, path, &reason) : v;
 }
 
-/* Where a pattern lets something be written: "**" and wildcards are a directory "d". */
+/* Returns a path that a pattern allows to be written, with a directory "d" for "**" and
+ * wildcards. */
 static char *place_of(const char *pattern)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -93,7 +94,7 @@ static void try_all(const char *profile, const char *dir)
 	}
 }
 
-/* A directory of any name is a git directory with a HEAD in it: either that is asked about, or its
+/* A directory of any name is a git directory once it has a HEAD: either that is asked about, or its
  * settings and hooks are. */
 static void try_bare(const char *profile, const char *dir)
 {
@@ -147,7 +148,7 @@ static void every_path_of_every_profile(void **state)
 	assert_true(profiles >= 13 && paths >= 25);
 }
 
-/* What these programs are known to run, or to take for their settings. */
+/* Files that these programs are known to execute, or to read as settings. */
 static void what_they_run(void **state)
 {
 	static const struct {
@@ -198,7 +199,7 @@ static void what_they_run(void **state)
 	}
 }
 
-/* And what they need to work still is allowed, or vetted. */
+/* Files that they need are allowed, or vetted. */
 static void what_they_need(void **state)
 {
 	static const struct {

@@ -1,4 +1,5 @@
-/* test_reader - a confined reader reads files and writes to its descriptors, and does no more. */
+/* test_reader - a confined reader reads files, writes to its descriptors, and can do nothing
+ * else. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@ static bool reads(void)
 	return fd >= 0 && read(fd, text, sizeof(text)) == sizeof(text) && close(fd) == 0;
 }
 
-/* Root reads what belongs to others, a directory that only its owner may look into, too. */
+/* Returns whether it may read other users' files. Root may, even in a directory that only its owner
+ * may enter. */
 static bool reads_others(void)
 {
 	int fd = open("theirs/file", O_RDONLY | O_CLOEXEC);
@@ -45,7 +47,7 @@ static bool fails(int result)
 	return result < 0;
 }
 
-/* Names what succeeded and should not have, or "". */
+/* Returns the names of calls that should not have succeeded, or "". */
 static const char *beyond(void)
 {
 	char name[] = "true", *const argv[] = {name, NULL};

@@ -1,4 +1,4 @@
-/* test_record - what a recorder writes, a recording reads; and what is broken shows what it can. */
+/* test_record - a recording returns what the recorder wrote; a damaged one shows its sound part. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +93,7 @@ static int look(struct place *p)
 	return recording_open(&p->in, fd, &p->err);
 }
 
-/* All events of one code, run together. */
+/* Returns all events of one code, joined. */
 static const char *all(struct place *p, char code)
 {
 	struct batch b = BATCH_INIT;
@@ -113,7 +113,7 @@ static const char *all(struct place *p, char code)
 	return p->text.data;
 }
 
-/* The writer's thread ends a block each second: until so much output is in some. */
+/* Waits until a block has so much output. The writer's thread ends a block each second. */
 static void until_written(struct place *p, size_t n)
 {
 	int64_t end = clock_mono_us() + 100000000;
@@ -247,7 +247,7 @@ static void secrets_are_starred(void **state)
 	assert_non_null(strstr(err.text, "record.redact 'a('"));
 }
 
-/* In pieces, over a block's end, and cut by the pane's own writes. */
+/* In pieces, across the end of a block, and divided by the pane's own writes. */
 static void a_secret_in_pieces_is_never_written(void **state)
 {
 	static const char secret[] = "ghp_abcdefghijklmnopqrstuvwxyz";
@@ -304,7 +304,7 @@ static void it_is_read_as_written(void **state)
 	assert_false(recording_key(p->in, 0, &key));
 }
 
-/* What `zstd -dc` makes of it is an asciicast, line by line. */
+/* The output of `zstd -dc` is an asciicast, line by line. */
 static void any_zstd_makes_a_cast_of_it(void **state)
 {
 	struct place *p = *state;
@@ -325,7 +325,7 @@ static void any_zstd_makes_a_cast_of_it(void **state)
 	while (in.pos < in.size)
 		assert_false(ZSTD_isError(ZSTD_decompressStream(ctx, &out, &in)));
 	ZSTD_freeDCtx(ctx);
-	text[out.pos] = '\0'; /* the decoder may have written more, as scratch space */
+	text[out.pos] = '\0'; /* the decoder may have used more as scratch space */
 	line = strtok(text, "\n");
 	assert_non_null(strstr(line, "{\"version\":2,\"width\":80,\"height\":24"));
 	line = strtok(NULL, "\n");
@@ -333,7 +333,7 @@ static void any_zstd_makes_a_cast_of_it(void **state)
 	line = strtok(NULL, "\n");
 	assert_non_null(strstr(line, ", \"c\", \"{\\\"t\\\":1,\\\"e\\\":\\\"row\\\"}\"]"));
 	assert_null(strtok(NULL, "\n"));
-	/* and it reads as a foreign one */
+	/* It can be read like a foreign one. */
 	assert_int_equal(look(p), 0);
 }
 
@@ -366,8 +366,7 @@ static void keys_are_where_they_belong(void **state)
 	assert_int_equal(strlen(all(p, 'o')), sizeof(flood) + 5);
 }
 
-/* A process that is killed loses what came in the last second: it may have stood still for that
- * long, too. */
+/* A killed process loses the last second, in which it may also have been suspended. */
 static void a_kill_costs_the_last_second(void **state)
 {
 	struct place *p = *state;
@@ -394,7 +393,7 @@ static void a_kill_costs_the_last_second(void **state)
 	fail_msg("what came last was always written");
 }
 
-/* Cut anywhere: what is left is the head of it, and nothing is made up. */
+/* Cut at any byte: the rest is the beginning of the recording, with nothing invented. */
 static void a_torn_tail_is_left_out(void **state)
 {
 	struct place *p = *state;
@@ -440,7 +439,7 @@ static void damage_costs_its_block(void **state)
 		raw[at] ^= 0x55;
 		write_file(p, raw, len);
 		raw[at] ^= 0x55;
-		if (look(p) < 0) /* its first bytes say what it is */
+		if (look(p) < 0) /* its first bytes identify it */
 			continue;
 		assert_true(strlen(all(p, 'o')) >= 20 || at < 400);
 		shown++;
@@ -465,7 +464,7 @@ static void it_ends_at_its_size_with_one_message(void **state)
 		usleep(20000);
 	}
 	assert_false(recorder_is_thinned(p->rec));
-	for (int i = 0; i < 100; i++) /* a flood is left out, events are not */
+	for (int i = 0; i < 100; i++) /* of a flood output is left out, events are not */
 		recorder_output(p->rec, noise, sizeof(noise));
 	recorder_mark(p->rec, MARK_OTHER, 0, "the deed");
 	while (!words && clock_mono_us() < until) {
@@ -497,7 +496,7 @@ static void a_full_disk_ends_it(void **state)
 			 -ENOSPC);
 	begin(p);
 	assert_true(dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), 63) == 63);
-	/* the recorder's descriptor is the newest but that one */
+	/* The recorder's descriptor is the newest but one. */
 	for (int fd = 3; fd < 63; fd++) {
 		struct stat a, b;
 
@@ -513,7 +512,8 @@ static void a_full_disk_ends_it(void **state)
 	assert_string_equal(words, "No space left on device");
 }
 
-/* A disk that stands still: the queue stays bounded, and goes on with the screen of that moment. */
+/* The disk stalls: the queue stays bounded, and recording continues with the screen of that
+ * moment. */
 static void a_flood_is_left_out_not_waited_for(void **state)
 {
 	struct place *p = *state;
@@ -525,7 +525,7 @@ static void a_flood_is_left_out_not_waited_for(void **state)
 	for (int i = 0; i < 64; i++)
 		recorder_output(p->rec, chunk, sizeof(chunk));
 	took = clock_mono_us() - took;
-	assert_true(took < 20000000); /* the disk never goes on */
+	assert_true(took < 20000000); /* the disk never continues */
 	while (recorder_wants_key(p->rec)) {
 		recorder_key(p->rec, (struct span){"K", 1}, (struct span){"SCREEN", 6});
 		usleep(10000);
@@ -663,7 +663,7 @@ static void the_oldest_make_room(void **state)
 		snprintf(name, sizeof(name), "20260101-00000%d-000%d", i, i);
 		close(add(p, name, 3, 0, 0));
 	}
-	assert_true(there(p, "20260101-000000-0001")); /* it is being written */
+	assert_true(there(p, "20260101-000000-0001")); /* it is in use */
 	assert_false(there(p, "20260101-000002-0002"));
 	assert_false(there(p, "20260101-000003-0003"));
 	assert_true(there(p, "20260101-000004-0004"));
@@ -686,7 +686,7 @@ static void the_oldest_make_room(void **state)
 	assert_int_equal(ring_find(p->dir, "../x", &fd, &p->err), -ENOENT);
 }
 
-/* Their names say nothing about which of them came first. */
+/* Their names do not tell their order. */
 static void of_one_second_the_last_written_is_the_newest(void **state)
 {
 	static const char *const names[] = {"20260101-000001-9999", "20260101-000001-0001",

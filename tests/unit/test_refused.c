@@ -1,4 +1,4 @@
-/* test_refused - what a run without a human tells of what it did not read. */
+/* test_refused - the report of refused writes after a run without a user. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -77,7 +77,7 @@ static void a_tree_is_told_once(void **state)
 					      "\tallow = read,exec ~/docs/c\n"));
 }
 
-/* Only where a human would have been asked: what is denied for good has no remedy. */
+/* Only of writes that a user would have been asked about: a rule's denial has no remedy. */
 static void what_was_not_written_is_told_with_why(void **state)
 {
 	struct fix *f = *state;
@@ -97,7 +97,7 @@ static void what_was_not_written_is_told_with_why(void **state)
 	assert_non_null(
 		strstr(f->words.data, "writing ~/docs/** was refused (2 places, like ~/docs/a)"));
 	assert_non_null(strstr(f->words.data, "reading ~/docs/c was refused (1 place)"));
-	/* A profile's question is nearer than a rule about all of the directory. */
+	/* A profile's question is nearer than a rule about the whole directory. */
 	unasked(f, -EROFS, "/home/me/.codex/config.toml", "codex saves its own settings here");
 	assert_non_null(strstr(words(f), "\tallow = write ~/.codex/config.toml\n"));
 }
@@ -136,8 +136,8 @@ static void nothing_wide_is_proposed(void **state)
 	(void)state;
 }
 
-/* A rule for several paths is about the deepest directory of all, and of a write about its own; not
- * where a working folder or documents would be in it, nor by a name of the moment. */
+/* A rule for several paths is about their deepest common directory, and one for a write about its
+ * own. Not if a working folder or documents would be in it, nor for a temporary name. */
 static void a_directory_is_proposed_where_it_is_narrow(void **state)
 {
 	static const char *const folders[] = {"/home/me/work/proj", NULL};
@@ -183,7 +183,7 @@ static void a_directory_is_proposed_where_it_is_narrow(void **state)
 	(void)state;
 }
 
-/* A home that lies deep: what is beside it is no tree that holds it. */
+/* A home may be deep in the tree: directories beside it are not trees that contain it. */
 static void never_what_holds_the_home(void **state)
 {
 	struct fix *f = *state;
@@ -206,7 +206,7 @@ static void only_what_a_rule_would_grant(void **state)
 	assert_string_equal(words(f), "");
 }
 
-/* What is pasted speaks of the path that was refused, and of nothing else. */
+/* The text to paste is about the refused path alone. */
 static void a_pasted_rule_says_what_was_refused(void **state)
 {
 	struct fix *f = *state;
@@ -234,7 +234,7 @@ static void many_are_counted(void **state)
 	assert_null(strchr(f->words.data, '\033'));
 }
 
-/* A key used for a host is no file that was written. */
+/* A key used for a host is not a written file. */
 static void keys_of_the_human(void **state)
 {
 	struct fix *f = *state;

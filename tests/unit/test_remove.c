@@ -1,4 +1,4 @@
-/* test_remove - trees that somebody made to stay are removed, and nothing beside them. */
+/* test_remove - trees that resist removal are removed, and no file beside them. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static void touch(int dirfd, const char *name)
 	close(fd);
 }
 
-/* `levels` directories below one another, with a file in each; closed from the inside out. */
+/* Makes `levels` nested directories with a file in each; the inner ones get their mode first. */
 static void make_deep(const char *name, int levels, mode_t mode)
 {
 	int fd = AT_FDCWD;
@@ -100,7 +100,7 @@ static void what_is_not_there_is_removed(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, "nothing"), 0);
 }
 
-/* The fence and the next session both remove what a killed one has left. */
+/* The fence and the next session both remove the remains of a killed session. */
 static void two_may_remove_the_same(void **state)
 {
 	(void)state;
@@ -125,7 +125,7 @@ static void two_may_remove_the_same(void **state)
 	}
 }
 
-/* As one session does with its last directory while another makes its first. */
+/* One session removes its last directory while another makes its first. */
 static void what_is_made_may_be_removed_meanwhile(void **state)
 {
 	int status;

@@ -1,4 +1,4 @@
-/* test_replay - a replay shows at each moment what the session showed then. */
+/* test_replay - a replay shows at each moment what the session showed at that time. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -101,7 +101,7 @@ static void the_model_comes_back(void **state)
 				       &err),
 			 0);
 	teller = tell_new(rec);
-	m.prompts = 1; /* its words come later */
+	m.prompts = 1; /* its prompt comes later */
 	m.prompt = xstrdup("");
 	tell_news(teller, &m);
 	free(m.prompt);
@@ -117,7 +117,7 @@ static void the_model_comes_back(void **state)
 	m.exited = true;
 	m.wait_status = 256;
 	tell_news(teller, &m);
-	tell_news(teller, &m); /* nothing is new */
+	tell_news(teller, &m); /* without changes */
 	tell_free(teller);
 	recorder_close(rec);
 	in = open_fd(fd);
@@ -141,7 +141,7 @@ static void the_model_comes_back(void **state)
 	assert_true(model_ask(&got, 4)->has_step);
 	assert_int_equal(model_ask(&got, 4)->up, 3);
 	assert_string_equal(model_ask(&got, 4)->bundle, "hooks");
-	assert_true(model_ask(&got, 4)->since_us < clock_mono_us() - 2000); /* it has waited */
+	assert_true(model_ask(&got, 4)->since_us < clock_mono_us() - 2000); /* it waited before */
 	assert_int_equal(model_step(&got, 1)->created, 2);
 	assert_int_equal(model_ask(&got, 9)->held->n_was, 2);
 	assert_string_equal(model_ask(&got, 9)->held->was[1], "gone/b");
@@ -157,7 +157,7 @@ static void the_model_comes_back(void **state)
 	assert_true(model_step(&got, 1)->undone);
 	assert_true(got.exited);
 	assert_int_equal(got.wait_status, 256);
-	past_seek(past, &got, middle); /* and back again */
+	past_seek(past, &got, middle); /* and back */
 	assert_int_equal(got.n_asks, 2);
 	past_free(past);
 	recording_free(in);
@@ -171,7 +171,7 @@ static void the_model_comes_back(void **state)
 
 struct show {
 	int fd;
-	char *screens[SECONDS]; /* what was on it after each second */
+	char *screens[SECONDS]; /* the screen after each second */
 };
 
 static char *screen_of(struct term *t)
@@ -218,7 +218,7 @@ static size_t some_output(unsigned *seed, char *out, size_t size, int n)
 	return len;
 }
 
-/* A few minutes with a key now and then, in no time. */
+/* Makes a recording of a few minutes with a key now and then, without waiting. */
 static int make_show(void **state)
 {
 	static struct show s;
@@ -330,7 +330,7 @@ static void playing_shows_the_same(void **state)
 	for (int n = 0; n < SECONDS - 1; n++) {
 		int64_t due = n * (int64_t)1000000 + 500000;
 
-		/* (a busy machine plays less at a time than is due, and goes on from there) */
+		/* A busy machine may play less at a time than is due, and continues from there. */
 		while (replay_position(r) < due)
 			replay_tick(r, now += 250);
 		assert_screen(r, s, n);
@@ -356,7 +356,7 @@ static void frames_go_both_ways(void **state)
 	replay_free(r);
 }
 
-/* As a human sees it, in microseconds. */
+/* Returns how long a replay takes for a user, in microseconds. */
 static int64_t time_to_play(const char *events)
 {
 	AUTO_FREE char *cast = xasprintf("{\"version\":2,\"width\":20,\"height\":4}\n%s", events);
@@ -379,7 +379,7 @@ static void long_pauses_are_cut(void **state)
 	assert_in_range(time_to_play("[1,\"o\",\"a\"]\n[100,\"o\",\"b\"]\n"), 3000000, 3500000);
 }
 
-/* A session measures its memory every few seconds, whether anything happens or not. */
+/* A session measures its memory every few seconds, even without activity. */
 static void a_pause_with_measures_is_a_pause(void **state)
 {
 	AUTO_BUF struct buf cast = BUF_INIT;
@@ -393,7 +393,7 @@ static void a_pause_with_measures_is_a_pause(void **state)
 			s, s, s);
 	buf_str(&cast, "[600,\"o\",\"b\"]\n");
 	assert_in_range(time_to_play(cast.data), 3000000, 3500000);
-	/* A row is something that happens, and so is the end. */
+	/* A row counts as activity, and so does the end. */
 	buf_str(&cast, "[601,\"c\",\"{\\\"t\\\":601000000,\\\"e\\\":\\\"row\\\"}\"]\n"
 		       "[700,\"c\",\"{\\\"t\\\":700000000,\\\"e\\\":\\\"state\\\","
 		       "\\\"exited\\\":1}\"]\n"
@@ -414,7 +414,7 @@ static enum replay_found find(struct replay *r, const char *needle, bool next)
 	return found;
 }
 
-/* The first second at whose end it was on the screen. */
+/* Returns the first second after which it was on the screen. */
 static int first_with(const struct show *s, const char *needle)
 {
 	int n = 0;
@@ -435,7 +435,7 @@ static void a_search_goes_to_the_moment(void **state)
 	assert_int_equal(find(r, "SECOND 137 ", true), FIND_NO_HIT);
 	assert_int_equal(find(r, "second 137 ", true), FIND_HIT);
 	assert_int_equal(replay_position(r), first_with(s, "second 137 ") * (int64_t)1000000);
-	while (!strstr(s->screens[n], needle)) /* (some second clears its own words) */
+	while (!strstr(s->screens[n], needle)) /* the same second may clear the words */
 		snprintf(needle, sizeof(needle), "second %d ", --n);
 	assert_int_equal(find(r, needle, true), FIND_NO_HIT);
 	assert_int_equal(find(r, needle, false), FIND_HIT);
@@ -444,7 +444,7 @@ static void a_search_goes_to_the_moment(void **state)
 	replay_free(r);
 }
 
-/* The last words of a program: what follows them at once is no output. */
+/* The last words of a program: a marker right after them is not output. */
 static void what_a_marker_follows_at_once_is_found(void **state)
 {
 	static const char cast[] = "{\"version\":2,\"width\":20,\"height\":3}\n"

@@ -1,4 +1,4 @@
-/* test_rewrite - placeholders become secrets in one header, and no request is read in two ways. */
+/* test_rewrite - placeholders become secrets in one header, and no request has two readings. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -10,7 +10,7 @@ static struct rewrite_rule rules[] = {
 	{"Authorization", "cordon-22", "other-secret-that-is-long"},
 };
 
-/* In pieces of this size. */
+/* Feeds the text in pieces of this size. */
 static int run(const char *text, size_t len, size_t piece, struct buf *out)
 {
 	struct rewriter w;
@@ -38,7 +38,7 @@ static void becomes(const char *text, const char *expected)
 	}
 }
 
-/* Split anywhere, and nothing of it is put out. */
+/* Splits it at each byte; no byte of it is passed on. */
 static void refused(const char *text)
 {
 	for (size_t piece = 1; piece <= strlen(text); piece++) {
@@ -65,7 +65,8 @@ static void the_placeholder_is_replaced_in_its_header_alone(void **state)
 		"GET /cordon-11 HTTP/1.1\r\nhost: API.example:443\r\n\r\n");
 }
 
-/* What the agent puts around it, and how often, is nothing that a server is to repeat. */
+/* A server must not be made to repeat a secret with text of the agent around it, or several
+ * times. */
 static void a_part_of_a_value_is_not_replaced(void **state)
 {
 	static const char *const same[] = {

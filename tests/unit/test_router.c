@@ -1,4 +1,4 @@
-/* test_router - the first packets between an agent and its router: none is lost while it starts. */
+/* test_router - no packet between an agent and its router is lost while the router starts. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <poll.h>
@@ -24,14 +24,14 @@
 enum {
 	ROUNDS = 16,
 	PORT = 5000,
-	LATE_MS = 2000 /* for a packet that was dropped */
+	LATE_MS = 2000 /* to wait for a packet that was dropped */
 };
 
 /* A process inside, in namespaces of its own. */
 struct agent {
 	pid_t pid;
-	int say;   /* a byte a command */
-	int early; /* as the keeper has it */
+	int say;   /* one byte for each command */
+	int early; /* the keeper's copy */
 	struct relay_spec spec;
 };
 
@@ -44,8 +44,7 @@ static bool bind_inside(int fd)
 	return bind(fd, (struct sockaddr *)&sa, len) == 0;
 }
 
-/* Sends numbered datagrams, at least one, until a byte comes, which is answered by how many there
- * were. */
+/* Sends numbered datagrams, at least one, until a byte comes. Answers with their number. */
 static void send_many(int sock, int udp)
 {
 	const struct net_addr far = net_addr_v4(0xcb007107u); /* 203.0.113.7 */
@@ -61,7 +60,7 @@ static void send_many(int sock, int udp)
 	(void)!write(sock, &n, sizeof(n));
 }
 
-/* Tells whether a datagram comes. */
+/* Reports whether a datagram comes. */
 static void hear_one(int sock, int udp)
 {
 	struct pollfd p = {.fd = udp, .events = POLLIN};
@@ -103,7 +102,7 @@ static int namespace_of(pid_t pid, const char *which)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Skips the test where there are no namespaces. */
+/* Skips the test if there are no namespaces. */
 static void agent_start(struct agent *a)
 {
 	int fds[2], status = 0;
@@ -172,7 +171,7 @@ static void send_inside(const struct router *r)
 		len);
 }
 
-/* Marks the numbers of the datagrams that this socket has seen. */
+/* Marks the numbers of the datagrams that this socket has received. */
 static void take(int fd, bool *seen, size_t n)
 {
 	static uint8_t in[PACKET_MAX];
@@ -214,7 +213,7 @@ static void none_was_missed(const struct agent *a, const struct router *r)
 			fail_msg("datagram %u of %u was not seen", k, n);
 }
 
-/* Every second agent sends all the while; all end together, as the kernel is slow at that. */
+/* Every second agent sends all the time. All end together, as the kernel is slow at ending them. */
 static void no_packet_is_lost_at_the_start(void **state)
 {
 	struct agent agents[ROUNDS];

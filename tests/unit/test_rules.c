@@ -1,4 +1,4 @@
-/* test_rules - which rule decides: a table, an oracle that tries every rule, ten thousand rules. */
+/* test_rules - which rule decides: a table, an oracle that tries each rule, ten thousand rules. */
 /* SPDX-License-Identifier: MIT */
 #include <fnmatch.h>
 #include <time.h>
@@ -43,7 +43,7 @@ static void impossible(void **state)
 	}
 }
 
-/* What a pattern has in common with the one before is not looked at anew: it is the same. */
+/* A pattern is matched only from its difference to the one before on. The result is the same. */
 static void one_after_another(void **state)
 {
 	static const char *const list[] = {
@@ -115,7 +115,7 @@ static void matching(void **state)
 		{"/a/x*y?z", "/a/x/yyz", false},
 		{"/a/?", "/a/\xc3\xa9", true}, /* one character */
 		{"/a/?", "/a/\xc3\xa9x", false},
-		{"/a/?", "/a/\xff", true}, /* a byte that is none */
+		{"/a/?", "/a/\xff", true}, /* a byte that is no character */
 		{"/a/[a-c]x", "/a/bx", true},
 		{"/a/[!a-c]x", "/a/bx", false},
 		{"/a/[^a-c]x", "/a/dx", true},
@@ -168,7 +168,7 @@ static void precedence(void **state)
 		const char *path;
 		int want; /* index into rules; -1: none */
 	} list[] = {
-		/* deny inside allow, allow inside deny */
+		/* A deny inside an allow, and the reverse. */
 		{{{LEVEL_USER, ALLOW, "/a/**"}, {LEVEL_USER, DENY, "/a/b/**"}}, "/a/b/c", 1},
 		{{{LEVEL_USER, ALLOW, "/a/**"}, {LEVEL_USER, DENY, "/a/b/**"}}, "/a/c", 0},
 		{{{LEVEL_USER, DENY, "/a/**"},
@@ -176,46 +176,46 @@ static void precedence(void **state)
 		  {LEVEL_USER, DENY, "/a/b/c"}},
 		 "/a/b/c",
 		 2},
-		/* a name anywhere is nearer than the tree it lies in */
+		/* A name anywhere is nearer than the tree above it. */
 		{{{LEVEL_USER, ALLOW, "/home/u/work/**"}, {LEVEL_USER, DENY, "/**/*.key"}},
 		 "/home/u/work/x.key",
 		 1},
 		{{{LEVEL_USER, ALLOW, "/home/u/x.key"}, {LEVEL_USER, DENY, "/**/*.key"}},
 		 "/home/u/x.key",
 		 0},
-		/* the nearest directory of that name */
+		/* The nearest directory of that name. */
 		{{{LEVEL_USER, ALLOW, "/**/pub/**"}, {LEVEL_USER, DENY, "/**/priv/**"}},
 		 "/priv/pub/x",
 		 0},
 		{{{LEVEL_USER, ALLOW, "/**/pub/**"}, {LEVEL_USER, DENY, "/**/priv/**"}},
 		 "/priv/pub/priv/x",
 		 1},
-		/* everything in it is as near as it is, not nearer */
+		/* Its content is as near as the directory itself, not nearer. */
 		{{{LEVEL_USER, ALLOW, "/a/b/**"}, {LEVEL_USER, DENY, "/a/**/*"}}, "/a/b/c", 0},
 		{{{LEVEL_USER, ALLOW, "/a/*"}, {LEVEL_USER, DENY, "/a/**"}}, "/a/b", 0},
 		{{{LEVEL_USER, ALLOW, "/a/*"}, {LEVEL_USER, DENY, "/a/**"}}, "/a/b/c", 1},
-		/* the nearer level, after the pattern */
+		/* The nearer level counts, after the pattern. */
 		{{{LEVEL_USER, DENY, "/a/**"}, {LEVEL_PROJECT, ALLOW, "/a/**"}}, "/a/x", 1},
 		{{{LEVEL_SESSION, ALLOW, "/a/**"}, {LEVEL_USER, DENY, "/a/b/**"}}, "/a/b/x", 1},
 		{{{LEVEL_SESSION, DENY, "/a/b"}, {LEVEL_OPTION, ALLOW, "/a/b"}}, "/a/b", 0},
-		/* the organisation's deny is final; its allow and ask are not */
+		/* The organisation's deny is final; its allow and ask are not. */
 		{{{LEVEL_ORG, DENY, "/a/**"}, {LEVEL_SESSION, ALLOW, "/a/b"}}, "/a/b", 0},
 		{{{LEVEL_ORG, HIDE, "/a/**"}, {LEVEL_SESSION, ALLOW, "/a/b"}}, "/a/b", 0},
 		{{{LEVEL_ORG, ASK, "/a/**"}, {LEVEL_SESSION, ALLOW, "/a/b"}}, "/a/b", 1},
 		{{{LEVEL_ORG, DENY, "/a/**"}, {LEVEL_ORG, ALLOW, "/a/b"}}, "/a/b", 0},
-		/* the stricter of equals */
+		/* Of equal rules the strictest. */
 		{{{LEVEL_USER, ALLOW, "/a"}, {LEVEL_USER, ASK, "/a"}, {LEVEL_USER, DENY, "/a"}},
 		 "/a",
 		 2},
 		{{{LEVEL_USER, ASK, "/a"}, {LEVEL_USER, ALLOW, "/a"}}, "/a", 0},
-		/* the later of those that are as strict */
+		/* Of equally strict rules the last. */
 		{{{LEVEL_USER, DENY, "/a/x*"}, {LEVEL_USER, HIDE, "/a/*x"}}, "/a/xx", 1},
 		{{{LEVEL_USER, ASK, "/a/y*"},
 		  {LEVEL_USER, DENY, "/a/*x"},
 		  {LEVEL_USER, HIDE, "/a/x*"}},
 		 "/a/xx",
 		 2},
-		/* aliases of a name: what restricts matches them, what allows does not */
+		/* Other spellings of a name: restrictions match them, an allow does not. */
 		{{{LEVEL_USER, DENY, "/a/Secret/**"}}, "/a/sEcReT/x", 0},
 		{{{LEVEL_USER, DENY,
 		   "/a/stra\xc3\x9f"
@@ -294,7 +294,7 @@ static void beneath(void **state)
 		{LEVEL_USER, DENY, "/w/keep/x"},
 		{LEVEL_USER, ASK, "/s/soft/x"},
 		{LEVEL_USER, DENY, "/w/*/b"},
-		{LEVEL_USER, DENY, "/**/deep"}, /* wherever it goes, it is still denied */
+		{LEVEL_USER, DENY, "/**/deep"}, /* at any depth it stays denied */
 	};
 	uint32_t numbers[ARRAY_LEN(lines)];
 	const char *why;
@@ -322,7 +322,7 @@ static void beneath(void **state)
 	rules_free(r);
 }
 
-/* What forbids holds for other spellings, of whatever it names and of what lies beneath. */
+/* A restriction applies to other spellings, of the name and of paths below it. */
 static void other_spellings(void **state)
 {
 	static const char *const patterns[] = {"/w/one", "/w/tree/**", "/w/Big",
@@ -359,7 +359,7 @@ static void other_spellings(void **state)
 	assert_int_equal(all[0].depth, 2);
 	free(all);
 	assert_int_equal(rules_beneath(r, "/w"), DENY);
-	assert_int_equal(rules_beneath(r, "/W/T.c"), DENY); /* it would carry the place along */
+	assert_int_equal(rules_beneath(r, "/W/T.c"), DENY); /* the place would move along */
 	assert_int_equal(rules_beneath(r, "/w/one"), ALLOW);
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
 		rules_remove(r, numbers[i]);
@@ -397,7 +397,7 @@ static void split(struct parts *p, const char *path)
 	}
 }
 
-/* Does the pattern from i to n match exactly the path from k to m? */
+/* Returns whether the pattern from i to n matches exactly the path from k to m. */
 static bool naive(const struct parts *p, unsigned i, unsigned n, const struct parts *c, unsigned k,
 		  unsigned m)
 {
@@ -412,7 +412,7 @@ struct score {
 	int64_t keys[7];
 };
 
-/* The best way in which this pattern matches; false: none. */
+/* Finds the best way in which this pattern matches. Returns false if there is none. */
 static bool score_of(const char *pattern, const char *path, struct score *ret)
 {
 	struct parts p, c;
@@ -471,7 +471,7 @@ static bool better(const struct score *a, const struct score *b)
 	return false;
 }
 
-/* As rules.h says it, without any index. */
+/* Decides as rules.h says, without an index. */
 static const struct candidate *oracle(const struct candidate *list, size_t n, unsigned kind,
 				      const char *path, int64_t now)
 {
@@ -599,14 +599,14 @@ static int64_t cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Processor time; sanitizers take several times as much. */
+/* Processor time; with sanitizers several times as much. */
 #ifdef __SANITIZE_ADDRESS__
 #define DECISION_US 25
 #else
 #define DECISION_US 5
 #endif
 
-/* Ten thousand of each sort that people write, and every sort at its worst. */
+/* Ten thousand rules of each common sort, and each sort at its worst. */
 static void ten_thousand(void **state)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* test_rules_save - answers written as rules, read back, and taken out again. */
+/* test_rules_save - answers written as rules, read again, and removed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static char *contents(const char *file)
 	return text;
 }
 
-/* What a new run of this user would say. */
+/* Returns the verdict in a new run of this user. */
 static enum policy_verdict ask(struct place *p, enum rule_kind kind, const char *path)
 {
 	const struct config_spec spec = {
@@ -102,7 +102,7 @@ static void any_name(void **state)
 		-EINVAL);
 }
 
-/* A bundle is kept by its name, and forgotten by it; what else the file says stays. */
+/* A bundle is saved and removed by its name; the rest of the file stays. */
 static void a_bundle_is_kept_by_name(void **state)
 {
 	static const char name[] = "claude's own settings";
@@ -178,7 +178,7 @@ static void a_bundle_is_a_section_of_a_profile(void **state)
 			 POLICY_ALLOW);
 	assert_true(policy_revoke(policy, id));
 	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ASK);
-	/* Of a place that is of no bundle it is about that place alone. */
+	/* For a path of no bundle it is about that path alone. */
 	assert_int_not_equal(policy_answer(policy, RULE_WRITE, mine, &yes), 0);
 	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, mine, &reason), POLICY_ALLOW);
 	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ASK);
@@ -234,7 +234,7 @@ static void keeps_what_is_there(void **state)
 	AUTO_CLOSE int fd = -1;
 	struct stat st;
 
-	/* A link, as people have who keep their settings elsewhere, stays one. */
+	/* A link stays a link: some users keep their settings elsewhere. */
 	assert_int_equal(io_mkdir_p(AT_FDCWD, dir, 0755), 0);
 	fd = open(p->home, O_PATH | O_CLOEXEC);
 	assert_int_equal(io_write_file(fd, "dotfiles", 0640, mine, strlen(mine), false), 0);
@@ -262,7 +262,7 @@ static void keeps_what_is_there(void **state)
 	assert_string_equal(after + strlen(mine), "\n");
 }
 
-/* By the name of its section alone, as a rule tells it; what somebody has edited stays. */
+/* By the name of its section alone, as a rule shows it; an edited section stays. */
 static void forgets_by_name(void **state)
 {
 	static const char head[] = "[rule \"";
@@ -295,7 +295,7 @@ static void forgets_by_name(void **state)
 	assert_string_equal(same, edited);
 }
 
-/* An answer with its end and one without, in one moment, stay two. */
+/* Two answers at the same time, one with an end and one without, stay two. */
 static void expires(void **state)
 {
 	const struct answer past = {.allow = true, .until = 1000};
@@ -324,7 +324,7 @@ static void nowhere(void **state)
 	assert_true(rules_save(&p->where, SCOPE_ORG, RULE_READ, "/a", &a, &p->err) < 0);
 }
 
-/* What is there stays; the last one counts; what it wrote before makes room. */
+/* Other settings stay; the last value counts; a later save replaces the earlier one. */
 static void a_setting(void **state)
 {
 	struct place *p = *state;

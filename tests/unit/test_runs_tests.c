@@ -1,4 +1,4 @@
-/* test_runs_tests - command lines that run tests, and whose exit status a human sees. */
+/* test_runs_tests - command lines that run tests, and whose exit status the user sees. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/runs_tests.h"
 #include "tests/support/check.h"

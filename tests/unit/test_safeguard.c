@@ -1,4 +1,4 @@
-/* test_safeguard - what counts as a loss, who is held at the limit, and what the answers do. */
+/* test_safeguard - which changes count as losses, which steps are held, and what answers do. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,12 +40,12 @@ struct fixture {
 	struct keeper k;
 	struct door door;
 	struct caller c;    /* of the command */
-	pid_t pid, other;   /* children, each a command of its own */
-	size_t n[4];	    /* verdicts that were heard */
-	struct caller next; /* for retries: what the door would do */
+	pid_t pid, other;   /* children, each with its own command */
+	size_t n[4];	    /* verdicts so far */
+	struct caller next; /* for retries, which the door would make */
 };
 
-static struct fixture *the; /* door_ops have no place for more */
+static struct fixture *the; /* door_ops have no user data */
 
 static void on_answered(struct door *d, uint64_t id, enum door_verdict verdict)
 {
@@ -237,7 +237,7 @@ static uint64_t asked(struct fixture *f)
 	return q ? q->id : 0;
 }
 
-/* The first number in the newest of them. */
+/* Counts the frames of a type; *newest: the first number in the newest one. */
 static size_t frames_with(const struct fixture *f, enum wire_type type, uint64_t *newest)
 {
 	size_t n = 0, at_byte = 0, used;
@@ -307,7 +307,7 @@ static void what_the_step_made_does_not(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE), 0);
 }
 
-/* A name that the step gave to an old file: the file is still there under the other. */
+/* A name that the step gave to an old file: the file still has its other name. */
 static void a_further_name_is_no_loss(void **state)
 {
 	struct fixture *f = *state;
@@ -323,7 +323,7 @@ static void a_further_name_is_no_loss(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE), 1);
 }
 
-/* Every file under one and the same name: each of them is lost all the same. */
+/* All files get one and the same name in turn: each counts as lost all the same. */
 static void one_name_for_all_does_not_hide_them(void **state)
 {
 	struct fixture *f = *state;
@@ -377,7 +377,7 @@ static void a_large_file_of_its_own_does_not_count(void **state)
 	AUTO_FREE char *path = path_join(f->folder, "mine");
 
 	assert_int_equal(create(f, "mine"), 0);
-	assert_int_equal(truncate(path, LARGE), 0); /* it wrote to its descriptor */
+	assert_int_equal(truncate(path, LARGE), 0); /* written through its descriptor */
 	assert_int_equal(do_open(f, "mine", O_WRONLY | O_TRUNC), 0);
 	assert_int_equal(truncate(path, LARGE), 0);
 	assert_int_equal(cut(f, "mine"), 0);
@@ -409,7 +409,7 @@ static void an_exchange_loses_nothing(void **state)
 	assert_int_equal(losses(f, LOSS_REPLACE), 0);
 }
 
-/* git and linkers delete what they write anew. */
+/* git and linkers delete files before they write them anew. */
 static void what_is_made_anew_was_replaced(void **state)
 {
 	struct fixture *f = *state;
@@ -423,11 +423,11 @@ static void what_is_made_anew_was_replaced(void **state)
 	assert_int_equal(rm(f, "f2"), 0);
 	assert_int_equal(losses(f, LOSS_DELETE), 1);
 	assert_int_equal(losses(f, LOSS_REPLACE), 2);
-	assert_int_equal(rm(f, "f0"), 0); /* its own by now */
+	assert_int_equal(rm(f, "f0"), 0); /* it is the step's own by now */
 	assert_int_equal(losses(f, LOSS_DELETE), 1);
 }
 
-/* But not for ever: both limits together are the end of it. */
+/* But not without limit: both limits together end it. */
 static void making_anew_has_its_limit(void **state)
 {
 	struct fixture *f = *state;
@@ -503,13 +503,13 @@ static void too_many_are_told_so(void **state)
 	}
 	f->c.tid++;
 	assert_int_equal(create(f, "new"), -ENOSPC);
-	assert_int_equal(f->k.n_waiting, 0); /* requests of others have room */
+	assert_int_equal(f->k.n_waiting, 0); /* other processes' requests have room */
 	asks_answer(&f->k, asked(f), &once);
 	assert_int_equal(f->n[VERDICT_RETRY], GUARD_HELD);
 	assert_int_equal(f->k.n_held, 0);
 }
 
-/* A signal takes the call back, the program makes it again: one call that waits. */
+/* A signal interrupts the call and the program makes it again: it waits as one call. */
 static void a_call_made_again_waits_once(void **state)
 {
 	struct fixture *f = *state;
@@ -629,7 +629,7 @@ static void another_command_line_is_asked(void **state)
 	assert_int_equal(delete_limit(f), -FOLDER_HELD);
 }
 
-/* Of a long one the door tells the beginning, which another one may have as well. */
+/* Of a long command line the door knows the beginning, which another one may share. */
 static void half_a_command_line_is_not_remembered(void **state)
 {
 	static const char argv[] = "rm\0things\0...";
@@ -656,7 +656,7 @@ static void allowed_once_is_not_remembered(void **state)
 static void reap(struct fixture *f)
 {
 	waitpid(f->pid, NULL, 0);
-	f->c.proc->source->fn(f->c.proc->source->data); /* as the loop does: its pidfd is ready */
+	f->c.proc->source->fn(f->c.proc->source->data); /* its pidfd is ready, as in the loop */
 }
 
 static void check_rolled_back(struct fixture *f)
@@ -693,7 +693,7 @@ static void denied_it_is_rolled_back_when_its_processes_are_gone(void **state)
 	reap(f);
 	check_rolled_back(f);
 	assert_false(there(f, "late"));
-	/* And redo has it. */
+	/* Redo restores it. */
 	assert_int_equal(journal_undo(f->k.journal, UNDO_REDO, 1, 0, NULL, &err), 0);
 	assert_false(there(f, "f0"));
 	assert_true(there(f, "f3"));
@@ -742,7 +742,8 @@ static void headless_it_is_denied_at_once(void **state)
 	check_rolled_back(f);
 }
 
-/* The end of the session comes first: the last process goes with the sandbox, then the step. */
+/* The session's end comes first: the last process ends with the sandbox, then the step is
+ * undone. */
 static void denied_at_the_end_of_the_session(void **state)
 {
 	struct fixture *f = *state;
@@ -753,7 +754,7 @@ static void denied_at_the_end_of_the_session(void **state)
 	check_rolled_back(f);
 }
 
-/* What the agent does by itself is undone; the agent goes on. */
+/* The agent's own changes are undone, and the agent goes on. */
 static void the_agent_itself_is_not_ended(void **state)
 {
 	struct fixture *f = *state;
@@ -770,7 +771,7 @@ static void the_agent_itself_is_not_ended(void **state)
 	assert_int_equal(rm(f, "f3"), 0);
 }
 
-/* `cordon step begin`: every command of the group goes with it. */
+/* `cordon step begin`: all commands of the group are undone together. */
 static void a_group_is_taken_back_as_a_whole(void **state)
 {
 	struct fixture *f = *state;
@@ -788,7 +789,7 @@ static void a_group_is_taken_back_as_a_whole(void **state)
 	assert_int_equal(rm(f, "f2"), 0);
 	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
 	fd = keeper_step(&f->k, &first, "end");
-	assert_true(fd >= 0); /* refused, in words */
+	assert_true(fd >= 0); /* refused with a message */
 	close(fd);
 	assert_non_null(f->k.group);
 	asks_answer(&f->k, f->k.group->guard.asked->id, &deny);
@@ -815,7 +816,8 @@ static void frozen_it_is_kept_as_it_stands(void **state)
 	assert_int_equal(frames(f, WIRE_TAKEN_BACK), 1);
 }
 
-/* Two steps at a time: the one that is denied goes, the other stays and can be undone by itself. */
+/* Of two steps at the same time the denied one is undone; the other stays, and can be undone
+ * alone. */
 static void only_the_denied_step_is_rolled_back(void **state)
 {
 	struct fixture *f = *state;

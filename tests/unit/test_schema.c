@@ -1,4 +1,4 @@
-/* test_schema - the shipped schemas: their errors are ours, and values are checked by them. */
+/* test_schema - the shipped schemas: they list our errors, and values are checked by them. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 
@@ -31,7 +31,7 @@ static void errors_are_those_of_the_document(void **state)
 	}
 }
 
-/* It is written as JSON already. */
+/* The path in the message is already JSON. */
 static const char *message_path(const struct fault *f)
 {
 	static char path[128];
@@ -44,7 +44,7 @@ static const char *message_path(const struct fault *f)
 static void values_are_checked(void **state)
 {
 	static const struct {
-		const char *operation, *payload, *path; /* NULL: it is as it must be */
+		const char *operation, *payload, *path; /* NULL: valid */
 	} cases[] = {
 		{"fs.read", "{\"path\":\"a\"}", NULL},
 		{"fs.read", "{}", "/payload/path"},

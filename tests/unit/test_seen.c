@@ -1,5 +1,4 @@
-/* test_seen - what directories held is found again, and a damaged record never tells anything else.
- */
+/* test_seen - the record returns the names of directories; a damaged one never returns others. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,7 +24,7 @@ static size_t held_of(size_t i, char *out, size_t size)
 	return n;
 }
 
-/* Returns how many are found; their entries are those that were added. */
+/* Returns how many are found, with exactly the entries that were added. */
 static size_t find_all(const char *path)
 {
 	struct seen *s = seen_load(path);
@@ -71,7 +70,7 @@ static void is_found_again(void **state)
 {
 	(void)state;
 	assert_int_equal(find_all("dir/record"), 0);
-	save("dir/record", 10); /* not worth it */
+	save("dir/record", 10); /* not worth a file */
 	assert_int_equal(access("dir/record", F_OK), -1);
 	save("dir/record", N);
 	assert_int_equal(find_all("dir/record"), N);
@@ -91,11 +90,11 @@ static void damaged(void **state)
 		found += find_all("bad") > 0;
 		data[i] ^= (char)(1u << (i % 8));
 	}
-	assert_true(found > 0); /* the others are still told */
+	assert_true(found > 0); /* the others are still found */
 	for (size_t n = 0; n < len; n += 997) {
 		assert_int_equal(io_write_file(AT_FDCWD, "bad", 0600, data, n, false), 0);
 		find_all("bad");
-		/* As after a power cut: the size is there, and the bytes are not. */
+		/* As after a power cut: the size is right, the bytes are missing. */
 		assert_int_equal(truncate("bad", (off_t)len), 0);
 		find_all("bad");
 	}
@@ -108,10 +107,11 @@ static void of_a_directory(void **state)
 
 	(void)state;
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "new", 0700), 0);
-	assert_false(seen_identify(&p, AT_FDCWD, "new", &d)); /* it may change again in this tick */
+	assert_false(
+		seen_identify(&p, AT_FDCWD, "new", &d)); /* may change again within this tick */
 	assert_false(seen_identify(&p, AT_FDCWD, "missing", &d));
-	assert_false(seen_identify(&p, AT_FDCWD, "/proc/self",
-				   &d)); /* the kernel makes names up there */
+	assert_false(
+		seen_identify(&p, AT_FDCWD, "/proc/self", &d)); /* the kernel invents names there */
 	seen_part_done(&p);
 }
 

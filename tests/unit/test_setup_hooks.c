@@ -1,4 +1,4 @@
-/* test_setup_hooks - cordon's hook in an agent's settings: added once, taken out whole. */
+/* test_setup_hooks - cordon's hook in an agent's settings: added once, removed completely. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -27,7 +27,7 @@ static void into_nothing(void **state)
 	assert_string_equal(without, "{}\n");
 }
 
-/* What else is there stays, in its order and layout, and comes back to the byte. */
+/* Other settings keep their order and layout, and are restored byte for byte. */
 static void beside_others(void **state)
 {
 	static const char *const before[] = {
@@ -53,10 +53,10 @@ static void beside_others(void **state)
 		assert_null(none);
 		assert_int_equal(hooks_merge(&with, before[i], &hook, &err), 0);
 		assert_non_null(strstr(with, "cordon hook"));
-		if (i > 2) /* the old text is as before, up to its last line */
+		if (i > 2) /* the old text is unchanged, up to its last line */
 			assert_memory_equal(with, before[i], strlen(before[i]) - strlen("\n}\n"));
 		assert_int_equal(hooks_remove(&without, with, &err), 0);
-		if (i != 1) /* its é is written as it is */
+		if (i != 1) /* its é stays as written */
 			assert_string_equal(without, before[i]);
 		assert_null(strstr(without, "cordon"));
 	}

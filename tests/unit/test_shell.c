@@ -1,4 +1,4 @@
-/* test_shell - command lines and the commands that are found in them. */
+/* test_shell - command lines and the commands in them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "core/hook/shell.h"
 #include "tests/support/check.h"
 
-/* "cmd arg <in | cmd" as text: words in brackets, an expansion marked by $, a pipe by |. */
+/* Returns "cmd arg <in | cmd" as text: words in brackets, $ for an expansion, | for a pipe. */
 static char *told(const char *text)
 {
 	struct buf b = BUF_INIT;
@@ -124,8 +124,7 @@ static void command_lines(void **state)
 	}
 }
 
-/* bash lists its reserved words. None is lost where a line is made of a command and parsed again.
- */
+/* bash lists its reserved words. A line made of a command must give the same command again. */
 static void a_program_with_a_reserved_name(void **state)
 {
 	FILE *bash = popen("bash -c 'compgen -k'", "re");

@@ -1,4 +1,4 @@
-/* test_sockets - which socket a variable names, what is known of it, and what rules show inside. */
+/* test_sockets - the sockets that variables name, and which of them rules show inside. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* test_syntax - what is coloured in a line of code, and which words of a changed line are new. */
+/* test_syntax - colours in a line of code, and new words in a changed line. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tui/console/views/diff_words.h"
@@ -88,7 +88,7 @@ static void changed_words(void **state)
 {
 	(void)state;
 	words("foo(a, b)", "foo(a, bc)", "       ^ ", "       ^^ ");
-	words("one", "two", "   ", "   "); /* nothing in common: nothing is said */
+	words("one", "two", "   ", "   "); /* with nothing in common, no words are marked */
 	words("x = 1;", "long x = 1;", "      ", "^^^^^      ");
 	words("", "a", "", " ");
 	assert_true(diff_same_blank("a b", 3, "a\t  b ", 6));

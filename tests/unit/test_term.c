@@ -1,4 +1,4 @@
-/* test_term - what the agent prints becomes the cells that it should. */
+/* test_term - output of the agent becomes the right cells. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
@@ -31,7 +31,7 @@ static void wide_characters_take_two_columns(void **state)
 	assert_int_equal(pane_cell(p, 0, 1)->width, 2);
 	assert_int_equal(pane_cell(p, 0, 2)->width, 0);
 	assert_string_equal(pane_cell(p, 0, 3)->text, "b");
-	/* One that does not fit goes to the next line whole. */
+	/* One that does not fit goes to the next line as a whole. */
 	pane_feed(p, "\r\n012345678\xe6\xbc\xa2");
 	assert_string_equal(pane_screen(p), "a\xe6\xbc\xa2"
 					    "b|012345678|\xe6\xbc\xa2||");
@@ -167,13 +167,14 @@ static void joined_emoji_are_one_cell(void **state)
 	assert_string_equal(pane_cell(p, 0, 1)->text, FAMILY);
 	assert_int_equal(pane_cell(p, 0, 1)->width, 2);
 	assert_string_equal(pane_cell(p, 0, 3)->text, "b");
-	/* In the last columns, and then one more wraps. */
+	/* In the last columns; one more wraps. */
 	pane_feed(p, "\r\n01234567" FAMILY "x");
 	assert_string_equal(pane_screen(p), "a" FAMILY "b" THUMB "c|01234567" FAMILY "|x||");
 	term_resize(p->t, 4, 6);
 	term_resize(p->t, 4, 10);
 	assert_string_equal(pane_screen(p), "a" FAMILY "b" THUMB "c|01234567" FAMILY "|x||");
-	/* A joiner joins nothing to a letter, and a tone alone is not the next cell's. */
+	/* A joiner does not join letters, and a skin tone alone does not belong to the next
+	 * cell. */
 	pane_feed(p, "\033[2J\033[H"
 		     "a\xe2\x80\x8d\xf0\x9f\x91\xa8\033[2H\xe6\xbc\xa2\033[2;3H"
 		     "\xf0\x9f\x8f\xbd"
@@ -182,7 +183,7 @@ static void joined_emoji_are_one_cell(void **state)
 					    "b|||");
 }
 
-/* Vowel signs of Hindi and Tamil, Hangul as macOS writes it in names, selectors of emoji. */
+/* Vowel signs of Hindi and Tamil, Hangul as macOS writes it in names, emoji selectors. */
 #define HINDI  "\xe0\xa4\x95\xe0\xa4\xbf"
 #define TAMIL  "\xe0\xae\xa8\xe0\xae\xbf"
 #define HANGUL "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"
@@ -201,7 +202,7 @@ static void marks_that_take_a_column_elsewhere_are_kept(void **state)
 	term_resize(p->t, 4, 6);
 	term_resize(p->t, 4, 10);
 	assert_memory_equal(pane_screen(p), all, strlen(all));
-	/* In the last column, and with nothing to stand on. */
+	/* In the last column, and without a base character. */
 	pane_feed(p, "\033[2J\033[H\xef\xb8\x8f"
 		     "012345678" HEART "x");
 	assert_string_equal(pane_screen(p), "012345678" HEART "|x|||");
@@ -280,7 +281,7 @@ static void pen_is_saved_with_the_cursor(void **state)
 	pane_feed(p, "\033[2;31m\0337\033[m\033[3;1Hx\0338y");
 	assert_int_equal(pane_cell(p, 0, 0)->style.fg, COLOR_INDEX(1));
 	assert_int_equal(pane_cell(p, 0, 0)->style.attr, STYLE_DIM);
-	/* SCO's spelling of the same. */
+	/* The same in SCO's form. */
 	pane_feed(p, "\033[s\033[H\033[uz");
 	assert_string_equal(pane_screen(p), "yz||x||");
 }
@@ -300,7 +301,7 @@ static void alternate_screen_comes_and_goes(void **state)
 	pane_feed(p, "\033[?3hwide");
 	assert_string_equal(pane_screen(p), "wide||||");
 	pane_feed(p, "\033[?3l");
-	/* A reset while it is shown. */
+	/* A reset while the alternate screen is shown. */
 	pane_feed(p, "\033[?1049h\033c");
 	assert_false(term_alt_screen(p->t));
 }
@@ -314,7 +315,7 @@ static void margins_scroll_a_part(void **state)
 	assert_int_equal(term_history(p->t), 0);
 	pane_feed(p, "\033[r\033[4;1H\n");
 	assert_int_equal(term_history(p->t), 1);
-	/* Senseless margins are not margins. */
+	/* Invalid margins are ignored. */
 	pane_feed(p, "\033[3;2r\033[4;1H\n");
 	assert_int_equal(term_history(p->t), 2);
 }
@@ -397,7 +398,7 @@ static void a_repaint_is_held_until_it_is_whole(void **state)
 	pane_feed(p, "\033[?2026$p\033[?2026hhalf\033[?2026$p");
 	assert_string_equal(pane_answers(p), "\033[?2026;2$y\033[?2026;1$y");
 	assert_false(term_dirty(p->t));
-	p->t->held_until = 1; /* it took too long */
+	p->t->held_until = 1; /* the time is over */
 	assert_true(term_dirty(p->t));
 	pane_feed(p, "\033[?2026h");
 	assert_false(term_dirty(p->t));
@@ -417,7 +418,7 @@ static void drawn_into_a_part_of_the_surface(void **state)
 	assert_string_equal(surface_cell(&s, 1, 1)->text, "0");
 	assert_string_equal(surface_cell(&s, 4, 1)->text, "3");
 	assert_string_equal(surface_cell(&s, 5, 1)->text, "");
-	/* A wide character that would stick out. */
+	/* A wide character that would extend beyond the edge. */
 	assert_string_equal(surface_cell(&s, 3, 2)->text, "c");
 	assert_string_equal(surface_cell(&s, 4, 2)->text, "");
 	surface_done(&s);

@@ -1,4 +1,4 @@
-/* test_term_filter - what of a program's output reaches the human's own terminal. */
+/* test_term_filter - which output of a program reaches the user's own terminal. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/check.h"
 #include "tui/term/filter.h"
@@ -72,7 +72,7 @@ static void test_the_rest_is_dropped(void **state)
 	passes("\033]0;a\033[31mx", 12, "\033[31mx"); /* ESC ends a string */
 }
 
-/* A terminal of 8-bit characters obeys the bytes 0x80 to 0x9f. */
+/* A terminal of 8-bit characters interprets the bytes 0x80 to 0x9f. */
 static void test_eight_bits(void **state)
 {
 	static const char bytes[] = "caf\xc3\xa9 \xc3\x9b"
@@ -115,7 +115,7 @@ static void test_end_resets(void **state)
 	}
 }
 
-/* Of random bytes nothing passes that begins a string or asks for an answer. */
+/* Of random bytes no string and no query passes. */
 static void test_random(void **state)
 {
 	static const char letters[] = "\033\033\033[[]P_?>;:01239cntqumhlpx\\\a\x9b\xc2 a$!";

@@ -30,7 +30,7 @@ static void lines_scroll_into_history(void **state)
 	assert_string_equal(pane_screen(p), "line 8|line 9|line 10||");
 }
 
-/* The agent may clear the history in which the human selects: nothing of that is left to select. */
+/* The agent may clear the history in which the user selects: then the selection is empty. */
 static void a_selection_may_leave_with_the_history(void **state)
 {
 	static const enum copy_kind kinds[] = {COPY_NONE, COPY_CHARS, COPY_LINES, COPY_BLOCK};
@@ -62,7 +62,7 @@ static void the_view_stays_while_lines_arrive(void **state)
 	feed_lines(p, 11, 500);
 	assert_string_equal(pane_screen(p), "line 5|line 6|line 7|line 8|");
 	assert_int_equal(term_scrolled(p->t), 493);
-	/* Until what it shows is gone. */
+	/* Until its content is gone. */
 	feed_lines(p, 501, 2 * TERM_SCROLLBACK_LINES);
 	assert_int_equal(term_history(p->t), TERM_SCROLLBACK_LINES);
 	assert_int_equal(term_scrolled(p->t), TERM_SCROLLBACK_LINES);
@@ -122,7 +122,7 @@ static void narrowing_loses_nothing(void **state)
 	term_resize(p->t, 4, 10);
 	term_scroll(p->t, 1000);
 	assert_string_equal(pane_screen(p), "line 1|line 2|line 3|line 4|");
-	/* A wide character that does not fit whole goes into the next row. */
+	/* A wide character that does not fit goes into the next row. */
 	pane_feed(p, "\033c\033[3J\xe6\xbc\xa2\xe6\xbc\xa2\r\n");
 	feed_lines(p, 1, 3);
 	term_resize(p->t, 9, 3);

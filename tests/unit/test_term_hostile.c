@@ -1,4 +1,4 @@
-/* test_term_hostile - what an agent may not do to its terminal, and through it. */
+/* test_term_hostile - sequences by which an agent could attack its terminal, or the user's. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
@@ -18,7 +18,8 @@ static void only_listed_questions_are_answered(void **state)
 	pane_feed(p, "\033]52;c;?\a\033]52;c;aGk=\a\033]10;?\a\033]4;1;?\033\\\033[21t\033[18t"
 		     "\033[x\033Z");
 	assert_string_equal(pane_answers(p), "");
-	/* Version, capabilities, settings: what is answered is ours, whatever the question has. */
+	/* Version, capabilities, settings: the answers are cordon's own, whatever the question
+	 * contains. */
 	pane_feed(p, "\033[>q\033P+q544e\033\\\033P+q6B31;rm -rf\033\\\033P$qm\033\\\033Pq~\033\\");
 	assert_string_equal(pane_answers(p), "\033P>|cordon\033\\"
 					     "\033P1+r544E=787465726D2D323536636F6C6F72\033\\"
@@ -26,7 +27,7 @@ static void only_listed_questions_are_answered(void **state)
 	assert_string_equal(pane_screen(p), "ab||||");
 }
 
-/* vim, bat and agents choose their colours by it; others wait for the answer to what follows. */
+/* vim, bat and agents choose their colours by it; others wait for the answer to a later query. */
 static void colors_are_told_where_they_are_known(void **state)
 {
 	struct pane *p = *state;
@@ -37,7 +38,7 @@ static void colors_are_told_where_they_are_known(void **state)
 	term_set_colors(p->t, COLOR_INDEX(15), COLOR_DEFAULT);
 	pane_feed(p, "\033[5n\033]10;?\033\\\033]11;?\033\\\033[c");
 	assert_string_equal(pane_answers(p), "\033[0n\033]10;rgb:ffff/ffff/ffff\033\\\033[?1;2c");
-	/* It is told, never set. */
+	/* Colours can be queried, never set. */
 	pane_feed(p, "\033]10;#123456\a\033]11;?;?\a\033]10;?x\a\033]110;?\a");
 	assert_string_equal(pane_answers(p), "");
 }
@@ -73,7 +74,7 @@ static void drop_output(void *data, const void *bytes, size_t len)
 {
 	(void)data;
 	(void)bytes;
-	assert_int_equal(len, 0); /* nothing is answered */
+	assert_int_equal(len, 0); /* there is no answer */
 }
 
 static void text_for_the_clipboard_is_bounded_and_whole(void **state)
@@ -129,7 +130,7 @@ static void strings_are_swallowed(void **state)
 	pane_feed(p, "a\033]8;;http://x\033\\b\033]8;;\ac\033Pq#0;2;0;0;0~~\033\\d\033_Gx\033\\e"
 		     "\033^pm\033\\f\033Xsos\033\\g\033ktitle\033\\h");
 	assert_string_equal(pane_screen(p), "abcdefgh||||");
-	/* Cut off by CAN, by another sequence. */
+	/* Cut off by CAN, and by another sequence. */
 	pane_feed(p, "\r\033]0;xx\030a\033]0;xx\033[1mb");
 	assert_string_equal(pane_screen(p), "abcdefgh||||");
 	assert_string_equal(term_title(p->t), "");
@@ -157,7 +158,7 @@ static void broken_utf8_is_a_replacement(void **state)
 	assert_string_equal(pane_cell(p, 0, 0)->text, "\xef\xbf\xbd");
 	assert_string_equal(pane_cell(p, 0, 1)->text, "(");
 	assert_string_equal(pane_cell(p, 0, 2)->text, "\xef\xbf\xbd");
-	/* A piece of a character, then much later the rest. */
+	/* A part of a character, and much later the rest. */
 	pane_feed(p, "\033c\xe6");
 	pane_feed(p, "\xbc");
 	pane_feed(p, "\xa2!");

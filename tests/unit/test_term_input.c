@@ -1,4 +1,4 @@
-/* test_term_input - keys, pastes, mouse and focus as the bytes that the agent expects. */
+/* test_term_input - keys, pastes, mouse and focus become the bytes that the agent expects. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
@@ -103,17 +103,17 @@ static void keys_without_ambiguity(void **state)
 	assert_string_equal(key(p, 'X', 0), "X");
 	assert_string_equal(key(p, 0xe9, 0), "\xc3\xa9");
 	assert_string_equal(key(p, SYM_UP, MOD_CTRL), "\033[1;5A");
-	/* The alternate screen has its own; what is pushed there stays there. */
+	/* The alternate screen has flags of its own, which stay there. */
 	assert_string_equal(asked(p, "\033[?1049h\033[?u"), "\033[?0u");
 	assert_string_equal(key(p, SYM_ESC, 0), "\033");
-	assert_string_equal(asked(p, "\033[=5;1u\033[?u"), "\033[?1u"); /* of 5 cordon knows 1 */
+	assert_string_equal(asked(p, "\033[=5;1u\033[?u"), "\033[?1u"); /* of 5 cordon supports 1 */
 	assert_string_equal(asked(p, "\033[=1;3u\033[?u"), "\033[?0u");
 	assert_string_equal(asked(p, "\033[=1;2u\033[?u"), "\033[?1u");
 	assert_string_equal(asked(p, "\033[?1049l\033[?u"), "\033[?1u");
 	assert_string_equal(asked(p, "\033[>0u\033[?u"), "\033[?0u");
 	assert_string_equal(asked(p, "\033[<u\033[?u"), "\033[?1u");
 	assert_string_equal(asked(p, "\033[<9u\033[?u"), "\033[?0u");
-	for (int i = 0; i < 40; i++) /* more than are kept */
+	for (int i = 0; i < 40; i++) /* more than are stored */
 		pane_feed(p, "\033[>1u");
 	assert_string_equal(asked(p, "\033[<15u\033[?u"), "\033[?1u");
 	assert_string_equal(asked(p, "\033[<u\033[?u"), "\033[?0u");
@@ -128,7 +128,7 @@ static void pastes(void **state)
 	assert_string_equal(paste(p, "a\nb\r\nc\td"), "a\rb\rc\td");
 	pane_feed(p, "\033[?2004h");
 	assert_string_equal(paste(p, "x"), "\033[200~x\033[201~");
-	/* Text that tries to end the paste. */
+	/* A text that tries to end the paste. */
 	assert_string_equal(paste(p, "a\033[201~rm\x03\xc2\x9b"
 				     "201~\177"),
 			    "\033[200~a[201~rm201~\033[201~");

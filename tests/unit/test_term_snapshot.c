@@ -1,5 +1,4 @@
-/* test_term_snapshot - a terminal made from a snapshot goes on as the one that it was taken from.
- */
+/* test_term_snapshot - a terminal made from a snapshot behaves like the original. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/text.h"
 #include "core/record/redact.h"
@@ -17,7 +16,7 @@ static int setup(void **state)
 
 static struct pane sink = {.out = BUF_INIT};
 
-/* The copy, or NULL when there is no snapshot at this moment. */
+/* Returns the copy, or NULL if there can be no snapshot at this moment. */
 static struct term *copy_of(struct term *t)
 {
 	AUTO_BUF struct buf key = BUF_INIT;
@@ -58,7 +57,7 @@ static void assert_same(struct term *a, struct term *b, const char *what)
 			if (!url != !same || (url && !str_eq(url, same)))
 				fail_msg("%s: row %d column %d: leads to %s and %s", what, y, x,
 					 url ? url : "-", same ? same : "-");
-			c->style.link = d->style.link = 0; /* each has numbers of its own */
+			c->style.link = d->style.link = 0; /* each terminal has its own numbers */
 			if (strcmp(c->text, d->text) != 0 || c->width != d->width ||
 			    memcmp(&c->style, &d->style, sizeof(c->style)) != 0)
 				fail_msg("%s: row %d column %d: '%s' %d %x %x %x and '%s' %d %x %x "
@@ -131,7 +130,7 @@ static void not_in_the_middle_of_something(void **state)
 	}
 }
 
-/* The filter is used for as long as the pane is; free the result after that. */
+/* The pane uses the filter as long as it exists; free the result after that. */
 static struct redact *star_secrets(struct pane *p, struct snapshot_filter *filter)
 {
 	struct redact *r;
@@ -161,7 +160,7 @@ static void secrets_that_wrap_are_starred(void **state)
 	redact_free(r);
 }
 
-/* In the history, on the screen, under the alternate one, and of what comes next. */
+/* In the history, on the screen, under the alternate one, and in later output. */
 static void links_are_kept(void **state)
 {
 	static const char more[] = "goes on\r\n\0338back";
@@ -209,7 +208,7 @@ static void secrets_in_links_are_starred(void **state)
 	redact_free(r);
 }
 
-/* A link for each cell, each as long as can be: the snapshot stays small. */
+/* With a link of maximum length in each cell the snapshot stays small. */
 static void links_have_room(void **state)
 {
 	struct pane *p = *state;
@@ -229,7 +228,7 @@ static void links_have_room(void **state)
 	assert_true(key.len < 1 << 20);
 }
 
-/* A recording from anywhere: the saved cursor is outside of the screen that it is restored on. */
+/* From any recording: the saved cursor is outside the screen on which it is restored. */
 static void a_saved_cursor_outside_is_clamped(void **state)
 {
 	static const char *const saves[] = {"\0337", "\033[?1048h", "\033[?1049h"};
@@ -275,7 +274,7 @@ static void no_snapshot_is_refused(void **state)
 }
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/* What programs do, in any order. */
+/* Returns output of the kinds that programs make, in any order. */
 static size_t any_output(unsigned *seed, char *out, size_t size)
 {
 	static const char *const parts[] = {
@@ -344,7 +343,7 @@ static size_t any_output(unsigned *seed, char *out, size_t size)
 
 static void any_program_goes_on_the_same(void **state)
 {
-	/* A full row that an insertion left waiting, a mark in the last row, a wide one erased. */
+	/* A full row left by an insertion, a mark in the last row, an erased wide character. */
 	static const unsigned rare[] = {3313, 3795, 4134, 4220, 5426, 5978, 6570};
 	int taken = 0;
 
@@ -373,7 +372,7 @@ static void any_program_goes_on_the_same(void **state)
 			}
 			if (copy)
 				assert_same(t, copy, what);
-			/* (a cursor that was saved outside of what is now the screen is clamped) */
+			/* A cursor that was saved outside the present screen is clamped. */
 			if (i > 8 && !copy && t->saved_row < t->rows && t->saved_col < t->cols &&
 			    (copy = copy_of(t))) {
 				taken++;

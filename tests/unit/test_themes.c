@@ -1,4 +1,5 @@
-/* test_themes - every shipped theme can be read on its own ground, and the prefix is a setting. */
+/* test_themes - every shipped theme is readable on its own background, and the prefix is a
+ * setting. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -20,7 +21,7 @@ static void everything_can_be_read(void **state)
 		int role;
 
 		assert_int_equal(theme_load(&t, n, NULL, DEPTH_TRUE, NULL), 0);
-		if (t.roles[ROLE_TEXT].bg == COLOR_DEFAULT) /* the terminal's own ground */
+		if (t.roles[ROLE_TEXT].bg == COLOR_DEFAULT) /* the terminal's own background */
 			continue;
 		own++;
 		role = contrast_fault(&t, str_eq(n, "high-contrast"), &has, &want);
@@ -31,7 +32,7 @@ static void everything_can_be_read(void **state)
 	assert_true(own >= 5);
 }
 
-/* All that are shipped, and no name twice. */
+/* Lists all that are shipped, each once. */
 static void themes_are_listed(void **state)
 {
 	static const char *const known[] = {
@@ -55,14 +56,14 @@ static void themes_are_listed(void **state)
 	}
 }
 
-/* Good and bad never differ by red and green alone where a theme says so. */
+/* In themes that promise it, good and bad never differ by red and green alone. */
 static void colour_blind_sets(void **state)
 {
 	struct theme t;
 
 	(void)state;
 	assert_int_equal(theme_load(&t, "deuteranopia", NULL, DEPTH_TRUE, NULL), 0);
-	/* blue against orange: far apart in blue */
+	/* Blue against orange: far apart in blue. */
 	assert_true((color_rgb(t.roles[ROLE_EVENT_ALLOW].fg) & 0xff) >
 		    (color_rgb(t.roles[ROLE_EVENT_DENY].fg) & 0xff) + 100);
 	assert_int_equal(theme_load(&t, "tritanopia", NULL, DEPTH_TRUE, NULL), 0);

@@ -1,4 +1,4 @@
-/* test_tier_own - a session's directory, and those that others have left. */
+/* test_tier_own - a session's directory, and those that other sessions have left. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static bool is_there(const char *path)
 	return stat(path, &st) == 0;
 }
 
-/* The names that came and went in tmp/, "+name-name". */
+/* Lists the names that came to and left tmp/, "+name-name". */
 static void tell(int watch, char *ret, size_t size)
 {
 	_Alignas(struct inotify_event) char buf[4096];
@@ -56,7 +56,7 @@ static void tell(int watch, char *ret, size_t size)
 	}
 }
 
-/* What takes long is done when nobody waits for the lock any more. */
+/* Slow removals are done when no session waits for the lock. */
 static void others_do_not_wait_for_what_is_removed(void **state)
 {
 	AUTO_CLOSE int held = open("tmp/held", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +80,7 @@ static void others_do_not_wait_for_what_is_removed(void **state)
 	free(p.own);
 }
 
-/* A second one of that name is refused, and what was left goes all the same. */
+/* A second directory of that name is refused, and the remains are removed all the same. */
 static void it_is_not_taken_from_another(void **state)
 {
 	const struct spawn_spec spec = {.state_dir = top, .session = "held"};

@@ -1,4 +1,4 @@
-/* test_touch - the paths that a step has touched where directories move, against plain lists. */
+/* test_touch - a step's touched paths while directories move, compared with plain lists. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
@@ -22,8 +22,8 @@ struct lines {
 };
 
 struct plain {
-	struct lines places; /* as they are called now */
-	struct lines known;  /* what is listed, as it was called then */
+	struct lines places; /* by their present names */
+	struct lines known;  /* the listed paths, by their names at that time */
 	struct lines each;   /* by each name that it ever had */
 };
 
@@ -78,7 +78,7 @@ static bool is_below(const char *key, const char *dir)
 	return strncmp(key, dir, len) == 0 && key[len] == '/';
 }
 
-/* Those that were below are below the other, each once. */
+/* Moves the paths below dir to other, each once. */
 static void carry(struct lines *from, struct lines *to, const char *dir, const char *other)
 {
 	for (size_t i = 0; i < from->n; i++) {
@@ -139,7 +139,7 @@ static unsigned below(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* Of few names, so that paths meet; some of them begin like others. */
+/* Returns a path of few names, so that paths meet; some names begin alike. */
 static char *random_path(unsigned depth)
 {
 	static const char *const list[] = {"a", "b", "ab", "c"};
@@ -217,7 +217,7 @@ static void compare(struct touched_paths *t, struct plain *p)
 		assert_int_equal(one->attrs_set, want->attrs_set);
 		assert_non_null(find(&p->each, want->key));
 	}
-	/* What is left out was a name on the way. */
+	/* Paths that are left out were intermediate names. */
 	for (size_t i = 0; i < p->each.n; i++)
 		if (!find(&p->known, p->each.list[i].key))
 			assert_false(p->each.list[i].before);

@@ -1,4 +1,4 @@
-/* test_trees - rules for everything but some places, against what each path should get. */
+/* test_trees - rules for everything except some places, compared with the right of each path. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static int tear_down(void **state)
 	return r;
 }
 
-/* The nearest place of both lists that path lies in decides; a tie is closed. */
+/* The nearest place of both lists decides; if both are equally near, the path is closed. */
 static bool should(const char *path, const char *const *closed, const char *const *open)
 {
 	size_t shut = 0, free_again = 0;
@@ -100,7 +100,7 @@ static void rights_are_those_of_the_nearest_place(void **state)
 			bool want = should(f->names[i], closed, open);
 			unsigned got = trees_rights(&t, f->names[i], -1, NULL);
 
-			/* Such a directory has no right of its own: that is all that may differ. */
+			/* Such a directory has no right of its own: only that may differ. */
 			if (trees_is_way(&t, f->names[i])) {
 				assert_true(want);
 				assert_int_equal(got, 0);
@@ -142,14 +142,14 @@ static void rights_of_both_passes_add_up(void **state)
 	trees_sort(&t);
 	assert_int_equal(trees_rights(&t, secret, -1, NULL), LANDLOCK_EXEC);
 	assert_int_equal(trees_rights(&t, other, -1, NULL), ALL);
-	/* A name that only begins like a rule's has nothing of it. */
+	/* A name that only begins like a rule's is not covered by it. */
 	free(other);
 	other = xasprintf("%s/0/10", f->dir);
 	assert_int_equal(trees_rights(&t, other, -1, NULL), LANDLOCK_EXEC);
 	trees_done(&t);
 }
 
-/* In an open place only: elsewhere the sandbox may show another directory of that name. */
+/* Only in an open place: elsewhere the sandbox may show another directory of that name. */
 static void what_is_made_anew_has_no_rule(void **state)
 {
 	struct fixture *f = *state;

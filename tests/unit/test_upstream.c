@@ -1,4 +1,4 @@
-/* test_upstream - which proxy a target is reached by, and what a proxy answers. */
+/* test_upstream - the proxy for each target, and a proxy's answers. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-/* test_vet_index - an index that git may read, and every way in which one can lead it elsewhere. */
+/* test_vet_index - an index that git may read, and the ways in which one can mislead it. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include <time.h>
@@ -196,7 +196,7 @@ static void bad_modes(void **state)
 	}
 }
 
-/* A part of a split index: names that the shared one has are empty. */
+/* A part of a split index: names that are in the shared index are empty. */
 static void split(void **state)
 {
 	(void)state;
@@ -229,7 +229,7 @@ static void long_names(void **state)
 	}
 }
 
-/* Offsets that git's threads begin at, true and false. */
+/* Offsets at which git's threads begin, right and wrong. */
 static void offsets(void **state)
 {
 	for (uint32_t version = 2; version <= 4; version += 2)
@@ -259,7 +259,7 @@ static void offsets(void **state)
 	(void)state;
 }
 
-/* In the fourth version a block begins with a whole name: git forgets the one before. */
+/* In version 4 a block begins with a whole name: git drops the one before. */
 static void block_of_cut_name(void **state)
 {
 	struct maker m = make(4, 20);
@@ -280,7 +280,7 @@ static void block_of_cut_name(void **state)
 	done(&m);
 }
 
-/* EOIE inside another extension's data is where git looks, and not where it belongs. */
+/* EOIE inside another extension's data: git looks there, although it does not belong there. */
 static void hidden_end(void **state)
 {
 	struct maker m = make(2, 20);
@@ -309,7 +309,7 @@ static void nonsense(void **state)
 	extension(&m, "TREE", "", 0);
 	assert_true(vet(&m));
 	for (size_t len = 0; len < m.b.len; len++) {
-		/* in a block of its own, so that a read behind its end shows */
+		/* In a block of its own, so that an overread shows. */
 		AUTO_FREE char *cut = xmalloc(len + 1);
 
 		memcpy(cut, m.b.data, len);
@@ -322,8 +322,7 @@ static void nonsense(void **state)
 	assert_false(vet_git_index(m.b.data, m.b.len, 20, &hides));
 	set32(&m.b, 8, 2);
 	memcpy(m.b.data + m.b.len - 28, "treE", 4);
-	assert_false(
-		vet_git_index(m.b.data, m.b.len, 20, &hides)); /* an extension that is not known */
+	assert_false(vet_git_index(m.b.data, m.b.len, 20, &hides)); /* an unknown extension */
 	done(&m);
 }
 

@@ -1,4 +1,4 @@
-/* test_vm_guest - what a guest starts from: archives, modules in order, kernels unpacked. */
+/* test_vm_guest - what a guest boots from: archives, modules in order, unpacked kernels. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static void write_in(const struct dir *d, const char *name, const void *data, si
 	assert_int_equal(io_write_file(AT_FDCWD, path, 0644, data, len, false), 0);
 }
 
-/* What a program says about a file in the directory. Heap string; NULL: it is not here. */
+/* Returns a program's output about a file in the directory. Heap; NULL: no such program. */
 static char *ask(const struct dir *d, const char *program, const char *command)
 {
 	AUTO_FREE char *have = xasprintf("command -v %s >/dev/null", program);
@@ -89,7 +89,7 @@ static void an_archive_is_what_cpio_takes(void **state)
 	write_in(d, "a.cpio", b.data, b.len);
 	list = ask(d, "cpio", "cpio -itv --quiet <a.cpio | awk '{print $1, $3, $5, $NF}'");
 	if (!list) {
-		buf_done(&b); /* skip() does not come back */
+		buf_done(&b); /* skip() does not return */
 		skip();
 	}
 	assert_string_equal(list, "drwx------ root 0 m\n-rw------- root 0 m/empty\n"
@@ -149,18 +149,18 @@ static void modules_come_after_what_they_need(void **state)
 	assert_int_equal(modules_open(&m, d->path, &err), 0);
 	order = joined(m, "a");
 	assert_string_equal(order, "k/c-c.ko.xz k/b.ko k/a.ko");
-	again = joined(m, "c_c"); /* in the list already */
+	again = joined(m, "c_c"); /* already in the list */
 	assert_string_equal(again, "");
 	built = joined(m, "in");
 	assert_string_equal(built, "");
-	loop = joined(m, "loop1"); /* damaged: but it ends */
+	loop = joined(m, "loop1"); /* circular, but it ends */
 	assert_string_equal(loop, "k/loop2.ko k/loop1.ko");
 	assert_null(joined(m, "absent"));
 	assert_true(modules_has(m, "in") && modules_has(m, "c_c") && !modules_has(m, "d"));
 	modules_free(m);
 }
 
-/* The oracle, where there are modules: what modprobe(8) would load, in its order. */
+/* The oracle, if there are modules: what modprobe(8) would load, in its order. */
 static void the_order_is_modprobes(void **state)
 {
 	struct dir *d = *state;
@@ -177,7 +177,7 @@ static void the_order_is_modprobes(void **state)
 	struct modules *m;
 
 	if (!release || !*release) {
-		free(take_ptr(&release)); /* skip() does not come back */
+		free(take_ptr(&release)); /* skip() does not return */
 		skip();
 	}
 	release[strcspn(release, "\n")] = '\0';
@@ -217,19 +217,19 @@ static size_t make_elf(unsigned char out[256], const char *owner, unsigned char 
 	return 140;
 }
 
-/* A bzImage whose payload is that. */
+/* Makes a bzImage with this payload. */
 static void make_image(struct buf *b, const void *payload, size_t len)
 {
 	char head[2 * 512] = {0};
 
-	head[0x1f1] = 1; /* one sector of set-up code, and the boot sector before it */
+	head[0x1f1] = 1; /* one sector of set-up code, after the boot sector */
 	memcpy(head + 0x1fe, "\x55\xaa", 2);
 	memcpy(head + 0x202, "HdrS", 4);
 	head[0x24c] = (char)(len + 4);
 	head[0x24d] = (char)((len + 4) >> 8);
 	buf_add(b, head, sizeof(head));
 	buf_add(b, payload, len);
-	buf_add(b, "\x8c\0\0\0", 4); /* the size, as the kernel's build lays it behind */
+	buf_add(b, "\x8c\0\0\0", 4); /* the size, which the kernel's build appends */
 }
 
 static void check_extract(const void *payload, size_t len, const void *want, size_t want_len)
@@ -242,7 +242,7 @@ static void check_extract(const void *payload, size_t len, const void *want, siz
 	assert_int_equal(vmlinux_extract((struct span){image.data, image.len}, &out, &err), 0);
 	assert_int_equal(out.len, want_len);
 	assert_memory_equal(out.data, want, want_len);
-	/* Cut anywhere it is an error, or all of it. */
+	/* Cut at any byte it is an error, or complete. */
 	for (size_t n = 0; n < image.len; n++) {
 		AUTO_BUF struct buf part = BUF_INIT;
 
@@ -277,7 +277,7 @@ static void a_kernel_is_unpacked_however_it_is_packed(void **state)
 		if (!said)
 			continue;
 		assert_int_equal(io_read_file(AT_FDCWD, path, 4096, &bytes, &n), 0);
-		if (i != 1) /* one program each time: slow */
+		if (i != 1) /* one program each time, which is slow */
 			check_extract(bytes, n, elf, len);
 		else {
 			AUTO_BUF struct buf out = BUF_INIT;
@@ -312,7 +312,8 @@ static void what_is_no_kernel_is_said_to_be_none(void **state)
 		assert_false(elf_has_note((struct span){(char *)elf, n}, "Xen", 18));
 }
 
-/* Each byte of a packed block changed, and each cut: never more than max, never out of bounds. */
+/* Each byte of a packed block is changed, and each cut is tried: never more than max, never out of
+ * bounds. */
 static void damaged_lz4_is_refused_or_bounded(void **state)
 {
 	static const char good[] = "\x02\x21\x4c\x18\x0c\0\0\0\x3f"
@@ -350,7 +351,7 @@ static void refused(const char *setting, const char *why)
 	assert_true(k.n == 0 && !k.unreadable);
 }
 
-/* Each is told in a line that says what to do; nothing is waited for. */
+/* Each is reported in a line that says what to do, without a wait. */
 static void what_cannot_be_a_kernel_is_refused(void **state)
 {
 	const struct dir *d = *state;
@@ -377,7 +378,7 @@ static void what_cannot_be_a_kernel_is_refused(void **state)
 	refused(dir, "is no file: name a kernel's image");
 	refused(absent, "No such file");
 	assert_int_equal(chmod(image, 0), 0);
-	if (own == 0) /* access(2) goes by the real one */
+	if (own == 0) /* access(2) uses the real id */
 		assert_int_equal(setreuid(12345, 0), 0);
 	refused(image, "you may not read");
 	if (own == 0)
@@ -401,6 +402,6 @@ int main(void)
 		cmocka_unit_test(damaged_lz4_is_refused_or_bounded),
 	};
 
-	external_keep_out(NULL); /* no agent writes anywhere here */
+	external_keep_out(NULL); /* no agent writes here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

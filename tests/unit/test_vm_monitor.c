@@ -1,4 +1,4 @@
-/* test_vm_monitor - the monitor, between a test that is the keeper and a script that is QEMU. */
+/* test_vm_monitor - the monitor, between a test as the keeper and a script as QEMU. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 #include "tests/support/check.h"
 
 #define WAIT_MS 30000
-#define FLOOD	200000 /* of 29 bytes */
+#define FLOOD	200000 /* lines of 29 bytes */
 
-/* Its ports' numbers are in its arguments, as QEMU's are. */
+/* The ports' numbers are in its arguments, like QEMU's. */
 static const char head[] = "#!/bin/bash\n"
 			   "for a; do\n"
 			   "	case $a in\n"
@@ -50,7 +50,7 @@ static void write_program(const char *before, const char *after)
 	assert_int_equal(io_write_file(AT_FDCWD, self.program, 0700, text, strlen(text), false), 0);
 }
 
-/* The script is what is before and after; the child owns nothing of the heap. */
+/* The script is `before`, the common part, and `after`; the child owns no heap memory. */
 static void begin(const char *before, const char *after, int boot_seconds)
 {
 	static const char *const argv[] = {"true", NULL}, *const env[] = {NULL};
@@ -180,7 +180,7 @@ static void a_guest_that_does_not_start_is_given_up(void **state)
 	assert_int_equal(ended(), 125 << 8);
 }
 
-/* One that says nothing is told of, too. */
+/* A silent one is reported, too. */
 static void nor_does_silence_hold_it(void **state)
 {
 	(void)state;
@@ -190,7 +190,7 @@ static void nor_does_silence_hold_it(void **state)
 	assert_int_equal(ended(), 125 << 8);
 }
 
-/* Told to end while it stands still, the machine goes on, or it would never hear of that. */
+/* A stopped machine that is told to end continues first, as it would not see the order. */
 static void what_stands_still_can_be_ended(void **state)
 {
 	static const char stands[] =
@@ -217,7 +217,7 @@ static void what_stands_still_can_be_ended(void **state)
 	assert_int_equal(status, SIGTERM);
 }
 
-/* QEMU stops a processor that it cannot go on with, and waits for ever. */
+/* QEMU stops a processor that cannot continue, and waits for ever. */
 static void a_machine_that_cannot_go_on_has_ended(void **state)
 {
 	static const char stops[] =
@@ -245,7 +245,7 @@ static long pages(pid_t pid)
 	return resident;
 }
 
-/* What a guest does not take does not wait for it without end. */
+/* Messages that a guest does not read are not stored without limit. */
 static void a_guest_that_does_not_listen_costs_nothing(void **state)
 {
 	long before;
@@ -257,7 +257,7 @@ static void a_guest_that_does_not_listen_costs_nothing(void **state)
 	before = pages(self.pid);
 	for (int i = 0; i < FLOOD; i++)
 		say_word(WORD_WHO, (1 << 22) - 1);
-	say_word(WORD_HOLD, 0); /* the last one taken */
+	say_word(WORD_HOLD, 0); /* the last one that is read */
 	assert_true(pages(self.pid) - before < (3 << 20) / sysconf(_SC_PAGESIZE));
 }
 

@@ -9,7 +9,7 @@
 #include "backends/vm/qemu/qemu.h"
 #include "backends/vm/qemu/qmp.h"
 #include "tests/support/check.h"
-/* The other side of the protocol, as it is in the guest. */
+/* The other end of the protocol, as in the guest. */
 #include "backends/vm/shim/wire.c"
 #include "core/session/backend.h"
 
@@ -79,8 +79,8 @@ static void what_is_no_message_is_refused(void **state)
 	assert_int_equal(shim_parse(&e, deep.data, deep.len), -EBADMSG);
 }
 
-/* A process with any bytes in its arguments, which are separated by NUL; and with an unreadable
- * one. */
+/* A process with any bytes in its arguments, separated by NUL; and one with unreadable
+ * arguments. */
 static void a_process_comes_through_whole(void **state)
 {
 	static const char some[] = "sh\0-c\0echo \"\xff\n";
@@ -117,7 +117,7 @@ static void a_process_comes_through_whole(void **state)
 	shim_event_done(&e);
 }
 
-/* A request about a step, and its answer: any bytes, both ways. */
+/* A request about a step and its answer: any bytes, in both directions. */
 static void a_request_about_a_step_comes_through_whole(void **state)
 {
 	static const unsigned char some[] = "begin/\"a\xff\n\0b";
@@ -142,7 +142,7 @@ static void a_request_about_a_step_comes_through_whole(void **state)
 	assert_memory_equal(m.data, some, sizeof(some));
 }
 
-/* The keeper believes no length. */
+/* The keeper trusts no length. */
 static void words_about_processes_are_checked(void **state)
 {
 	static struct guest_word w;
@@ -162,7 +162,7 @@ static void words_about_processes_are_checked(void **state)
 	assert_false(guest_word_fits(&w, len));
 }
 
-/* Any bytes: what the guest's side writes is what the host's side reads. */
+/* Any bytes that the guest writes are read by the host. */
 static void output_comes_through_whole(void **state)
 {
 	static const char *const texts[] = {
@@ -196,7 +196,7 @@ static void output_comes_through_whole(void **state)
 	}
 }
 
-/* What the host writes is what the guest's side reads: any bytes in words and paths. */
+/* Any bytes in words and paths that the host writes are read by the guest. */
 static void commands_come_through_whole(void **state)
 {
 	const char *const argv[] = {"sh", "-c", "echo \"\\\n\x7f \xc3\xa4 \xff\xe2\x80\xae", "",
@@ -285,8 +285,8 @@ static void qemu_is_understood(void **state)
 	assert_int_equal(qmp_parse(&q, "[1]", 3), -EBADMSG);
 }
 
-/* No device but the ports, the shares and, where the guest has a network, what ends in our own
- * process. */
+/* The only devices are the ports, the shares and, if the guest has a network, a device whose other
+ * end is in our own process. */
 static void qemu_gets_these_devices(int net, const char *want)
 {
 	const char *const tags[] = {"root", "cordon0"};
@@ -337,7 +337,7 @@ static void qemu_gets_these_devices_and_no_other(void **state)
 				    "vhost-user-fs-pci vhost-user-fs-pci virtio-net-pci ");
 }
 
-/* By default QEMU stops a machine when the host's disk is full, and nobody lets it go on. */
+/* By default QEMU stops a machine when the host's disk is full, and it never continues. */
 static void a_guest_is_told_that_the_hosts_disk_is_full(void **state)
 {
 	const struct qemu_spec spec = {.program = "/q", .kernel = "k", .disk = 5, .net = -1};

@@ -1,4 +1,4 @@
-/* test_wire - frames between cordon and its keeper survive the trip, and nothing else does. */
+/* test_wire - frames between cordon and its keeper arrive unchanged, and bad ones are refused. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -77,7 +77,7 @@ static void reading_past_the_end_gives_nothing(void **state)
 	size_t used, mark = wire_begin(&b, WIRE_NOTE);
 
 	(void)state;
-	wire_u32(&b, 1000); /* a string that is said to be longer than the frame */
+	wire_u32(&b, 1000); /* a string that claims to be longer than the frame */
 	buf_str(&b, "short");
 	wire_end(&b, mark);
 	buf_str(&b, "what follows is another frame's and must not be read..............");

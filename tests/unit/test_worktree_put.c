@@ -1,4 +1,4 @@
-/* test_worktree_put - files that are written into a new worktree: no path and no link leads out. */
+/* test_worktree_put - writes files into a new worktree: no path and no link leads out of it. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static void follows_no_link_of_the_target(void **state)
 	assert_int_equal(put_nothing(&put, "link/kept"), 0);
 	assert_true(put_rename(&put, "link/kept", "mine") < 0);
 	has("out/kept", "kept");
-	assert_int_equal(put_text("link/x", "x", S_IFREG | 0644), 0); /* a directory replaces it */
+	assert_int_equal(put_text("link/x", "x", S_IFREG | 0644), 0); /* the link is replaced */
 	has("to/link/x", "x");
 	has_not("out/x");
 	assert_int_equal(symlinkat("../out/kept", put.to, "file"), 0);
@@ -117,7 +117,7 @@ static void follows_no_link_of_the_source(void **state)
 	write_file(top, "out/secret", "secret");
 	assert_int_equal(symlinkat("../out", put.from, "way"), 0);
 	assert_int_equal(symlinkat("../out/secret", put.from, "leaf"), 0);
-	assert_int_equal(put_copy(&put, "way/secret"), 0); /* there is no such file: removed */
+	assert_int_equal(put_copy(&put, "way/secret"), 0); /* no such file: removed */
 	has_not("to/way/secret");
 	assert_int_equal(put_copy(&put, "leaf"), 0);
 	assert_true(readlinkat(put.to, "leaf", target, sizeof(target) - 1) > 0);

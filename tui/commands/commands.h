@@ -16,7 +16,7 @@ struct command {
 	bool outside;
 };
 
-extern const struct command commands[]; /* ended by a NULL name */
+extern const struct command commands[]; /* ends with a NULL name */
 
 /* Returns whether the command runs inside a sandbox and would print wrong results there; err says
  * what to do instead. */

@@ -1,4 +1,4 @@
-/* log_rows - prints a step, or an edit from outside, as a row of a table or a line of JSON. */
+/* log_rows - prints a step, or an external edit, as a row of a table or a line of JSON. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/log_rows.h"
 
@@ -62,7 +62,7 @@ static void counts(char *out, size_t size, const struct step_info *s)
 						 used ? " " : "", parts[i].sign, parts[i].n);
 }
 
-/* Prints "  (also in /a, /b)": these folders, but for one. */
+/* Prints "  (also in /a, /b)": all these folders except `but`. */
 static void print_folders(const char *words, const char *const *folders, const char *but)
 {
 	const char *before = words;

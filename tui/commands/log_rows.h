@@ -1,4 +1,4 @@
-/* log_rows - prints a step, or an edit from outside, as a row of a table or a line of JSON. */
+/* log_rows - prints a step, or an external edit, as a row of a table or a line of JSON. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,7 +13,8 @@ struct log_look {
 
 /* Returns whether the step only changed files that an agent keeps for itself. */
 bool log_rows_is_note(const struct step_info *s);
-/* split: folders in which the step is undone if here it is not, or the other way; may be NULL. */
+/* split: folders in which the step is undone if it is not undone here, or the reverse; may be
+ * NULL. */
 void log_rows_step(const struct step_info *s, bool undone, const char *const *split,
 		   const struct log_look *look);
 void log_rows_edit(const struct barrier *e, const struct log_look *look);

@@ -14,11 +14,12 @@
 #include "core/base/text.h"
 #include "tui/look/paint.h"
 
-/* Focus changes, bracketed paste, Shift-Enter as a key of its own; mouse events in SGR form. */
+/* Reports of focus changes, bracketed paste, Shift-Enter as a separate key; mouse events in SGR
+ * form. */
 #define MODES_ON   "\033[?1004h\033[?2004h\033[>4;1m"
 #define MOUSE_ON   "\033[?1002h\033[?1006h"
 #define NORMAL	   "\033(B\033[0m\033[4l\033[?7h\033[r" /* ASCII, wraps, scrolls all rows */
-#define TITLE_PUSH "\033[22;2t"				/* rescue.c puts it back */
+#define TITLE_PUSH "\033[22;2t"				/* rescue.c restores it */
 #define ASK_COLORS "\033]10;?\033\\\033]11;?\033\\"	/* answered as input: EVENT_COLOR */
 
 struct screen {
@@ -245,7 +246,7 @@ bool screen_wants_ascii(const struct screen *s)
 
 void screen_resize(struct screen *s, int w, int h)
 {
-	(void)w; /* the size of each frame counts */
+	(void)w; /* each frame has its size */
 	s->h = h;
 	screen_redraw(s);
 }
@@ -282,7 +283,7 @@ static void send_words(struct screen *s, int command, const char *words)
 	send(s, bytes);
 }
 
-/* The Linux console would print what it does not know. */
+/* The Linux console would print sequences that it does not know. */
 void screen_notify(struct screen *s, const char *words)
 {
 	if (!str_starts(s->term, "linux"))

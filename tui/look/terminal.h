@@ -7,15 +7,15 @@
 
 /* Life: terminal_here() in the client -> terminal_put() -> terminal_get() in the host ->
  * terminal_done(), on both sides. */
-#define TERMINAL_MAX 1000 /* at most so many columns and rows are drawn */
+#define TERMINAL_MAX 1000 /* more columns and rows are not drawn */
 
 struct terminal {
 	int w, h;					      /* columns, rows */
-	char *term, *colorterm, *no_color, *tmux, *tmux_pane; /* of the environment, or NULL */
+	char *term, *colorterm, *no_color, *tmux, *tmux_pane; /* from the environment, or NULL */
 	char *lc_all, *lc_ctype, *lang;			      /* the same */
-	bool plain;	/* lines of text are wanted, no screen */
+	bool plain;	/* lines of text instead of a screen */
 	bool read_only; /* its user watches, and may change nothing */
-	bool undo;	/* its user came for the undo of the last turn, and leaves after it */
+	bool undo;	/* opened for the undo of the last turn; closes after it */
 };
 
 /* Opens the terminal of the standard descriptors, non-blocking and CLOEXEC. Returns a descriptor or
@@ -32,8 +32,8 @@ void terminal_done(struct terminal *t);
 
 /* Returns whether it supports private modes and DECSCUSR: false for the Linux console and VT100. */
 bool terminal_is_modern(const struct terminal *t);
-/* Returns whether it may get UTF-8. Without LANG it may: containers have none, their terminals
- * speak it. A terminal of 8-bit characters obeys the bytes 0x80 to 0x9f, which parts of UTF-8 are.
- */
+/* Returns whether it may get UTF-8. Without LANG it may: containers have none, but their terminals
+ * support it. A terminal of 8-bit characters interprets the bytes 0x80 to 0x9f, which occur in
+ * UTF-8. */
 bool terminal_is_utf8(const struct terminal *t);
-bool terminal_here_is_utf8(void); /* that of this process */
+bool terminal_here_is_utf8(void); /* for this process's terminal */

@@ -71,7 +71,7 @@ static bool joins_last(struct term *t, int32_t cp)
 	return (last == GLYPH_WIDE || last == GLYPH_ALIAS) && join(t, cp, joiner);
 }
 
-/* Prints Hangul as syllables, which is how every terminal has it. */
+/* Prints Hangul as syllables, as every terminal does. */
 static bool compose(struct term *t, int32_t cp)
 {
 	struct sieve *s = &t->sieve;
@@ -88,7 +88,8 @@ static bool compose(struct term *t, int32_t cp)
 	return true;
 }
 
-/* Selectors choose between two pictures of a sign or of a keycap's digit, and of nothing else. */
+/* Returns whether a selector may attach: it chooses between two pictures of a sign or of a keycap's
+ * digit. */
 static bool may_attach(const struct sieve *s, int32_t cp)
 {
 	const bool selector = cp == 0xfe0e || cp == 0xfe0f;
@@ -104,17 +105,15 @@ static bool has_cluster(const struct term *t)
 	return e && *e->cluster;
 }
 
-/*
- * A combining mark. libvterm adds it to the character before, but not when that filled the row and
- * came in another piece of input: then the character is printed once more, with its marks.
- */
+/* Adds a combining mark. libvterm adds it to the character before, except if that filled the row
+ * and came in an earlier piece of input: then the character is printed again, with its marks. */
 static void put_mark(struct term *t, int32_t cp)
 {
 	struct sieve *s = &t->sieve;
 	VTermScreenCell cell;
 	VTermPos pos;
 
-	/* With nothing to stand on it would be a cell without width. */
+	/* A mark without a character would be a cell without width. */
 	if (!s->last || s->marks >= MARKS_MAX)
 		return;
 	if (has_cluster(t)) {

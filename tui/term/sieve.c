@@ -1,4 +1,4 @@
-/* sieve - the agent's bytes, parsed, judged and written anew for libvterm. */
+/* sieve - parses and judges the agent's bytes, and writes them anew for libvterm. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -93,7 +93,7 @@ void sieve_cp(struct term *t, int32_t cp)
 void sieve_glyph(struct term *t, int32_t cp, unsigned extra)
 {
 	if (sizeof(t->sieve.out) - t->sieve.out_len < 16)
-		sieve_flush(t); /* what combines has to come in one piece with it */
+		sieve_flush(t); /* a base character must come in one piece with its marks */
 	sieve_cp(t, cp);
 	if (!extra)
 		return;
@@ -101,7 +101,7 @@ void sieve_glyph(struct term *t, int32_t cp, unsigned extra)
 	sieve_cp(t, EXTRA_FIRST + (int32_t)(extra % EXTRA_DIGITS));
 }
 
-/* The bytes collected so far are not, or will not become, a code point. */
+/* Prints a replacement for bytes that are not, or will not become, a code point. */
 static void utf8_broken(struct term *t)
 {
 	if (!t->sieve.utf8_len)
@@ -185,7 +185,8 @@ static void control(struct term *t, char c)
 	sieve_emit(t, &c, 1);
 }
 
-/* The DEC special graphics set, from '`' on. libvterm's own forgets itself after UTF-8. */
+/* Prints a sign of the DEC special graphics set, from '`' on. libvterm drops its own set after
+ * UTF-8. */
 static void put_graphics(struct term *t, unsigned char c)
 {
 	static const uint16_t set[] = {
@@ -198,7 +199,7 @@ static void put_graphics(struct term *t, unsigned char c)
 	cluster_put(t, c == '_' ? ' ' : c >= '`' ? set[c - '`'] : c);
 }
 
-/* Printable ASCII at the start of bytes goes as it is. */
+/* Returns the length of the printable ASCII at the start of bytes, which passes unchanged. */
 static size_t ascii_run(struct term *t, const char *bytes, size_t len)
 {
 	size_t n = 0;
@@ -239,7 +240,7 @@ static void escape(struct term *t, unsigned char c)
 	struct sieve *s = &t->sieve;
 
 	if (c >= 0x20 && c <= 0x2f) {
-		/* A second intermediate makes it a sequence that nobody knows. */
+		/* A second intermediate makes the sequence unknown. */
 		s->intermed = s->state == SIEVE_ESC ? (char)c : '?';
 		s->state = SIEVE_ESC_INTERMED;
 		return;
@@ -324,7 +325,7 @@ static void string_end(struct term *t, bool bell)
 	buf_clear(&t->sieve.clip);
 }
 
-/* Reads within a string; an ESC ends it, whatever comes after. */
+/* Reads within a string. An ESC ends it, whatever follows. */
 static size_t string_run(struct term *t, const char *bytes, size_t len)
 {
 	struct sieve *s = &t->sieve;

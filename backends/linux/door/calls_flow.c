@@ -1,4 +1,5 @@
-/* calls_flow - connect to a host: decided on, dialled outside, then joined to the socket. */
+/* calls_flow - a connect() to a host: judges it, has it dialled outside, and connects the
+ * socket. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_flow.h"
 
@@ -23,7 +24,7 @@
  *
  *   the gate runs?	    started with the first one
  *   whose name is it?	    the book, or a stand-in; else the address speaks for itself
- *   may it go there?	    by name; the human may be asked
+ *   may it go there?	    by name; the user may be asked
  *   where does it lead?    a stand-in's name is looked up now
  *   may it go *there*?	    the address: private ones need a rule of their own
  *   is anybody there?	    the relay dials
@@ -127,7 +128,7 @@ static uint16_t own_port(int sock)
 	return port;
 }
 
-/* What became of the connect() for which a dial waits. */
+/* Tells the relay how the connect() of this dial has begun, or that it has not. */
 static void tell_begun(struct ldoor *d, uint64_t dial, bool early, int sock, int got)
 {
 	bool begun = got == 0 || got == -EINPROGRESS || got == DOOR_LATER;
@@ -137,12 +138,13 @@ static void tell_begun(struct ldoor *d, uint64_t dial, bool early, int sock, int
 		return;
 	if (begun)
 		note.from_port = own_port(sock);
-	/* Not sent: the relay is gone, and the dial with it. */
+	/* If the note cannot be sent, the relay has ended, and its dials with it. */
 	if (!gateway_send(d->gateway, &note))
 		return;
 }
 
-/* On our duplicate, as for any other socket; answers. early: the host has not answered yet. */
+/* Connects our duplicate of the socket as for any other address, and answers. early: the host has
+ * not answered yet. */
 static void go_on(struct flow_wait *w, bool early)
 {
 	struct ldoor *d = w->d;
@@ -163,11 +165,11 @@ static void go_on(struct flow_wait *w, bool early)
 	got = connecting_now(d, r, sock, -1);
 	if (dial)
 		tell_begun(d, dial, early, sock, got);
-	close(take_fd(&sock)); /* first: the caller's own close() is the last one of its socket */
+	close(take_fd(&sock)); /* the caller's close() must be the last one */
 	request_finish(d, r, got);
 }
 
-/* What became of a judgement. True: go on. */
+/* Acts on the result of a judgement. Returns true if the connect() goes on. */
 static bool passes(struct flow_wait *w, int got)
 {
 	if (got == -FOLDER_HELD)
@@ -180,8 +182,8 @@ static bool passes(struct flow_wait *w, int got)
 	return got == 0;
 }
 
-/* Takes the time in which the relay dials: nothing that the answer waits for. The caller is still
- * the same where dialled() finds it alive. */
+/* Notes the caller's program while the relay dials, so that the answer is not delayed. dialled()
+ * checks that the caller still lives, so it is the same one. */
 static void note_program(struct flow_wait *w)
 {
 	struct caller c;
@@ -201,7 +203,7 @@ static void dial(struct flow_wait *w)
 		fail(w, -EAGAIN);
 }
 
-/* Of a name's addresses those that may be dialled; where none may, the first one is asked about. */
+/* Keeps the addresses of a name that may be dialled. If none may, asks about the first one. */
 static void judge_addresses(struct flow_wait *w)
 {
 	struct net_addr may[NET_ADDRS_MAX];
@@ -226,7 +228,7 @@ static void judge_addresses(struct flow_wait *w)
 	dial(w);
 }
 
-/* Datagrams have no proxy. */
+/* Returns whether the upstream proxy is used. It takes no datagrams. */
 static bool by_upstream(const struct flow_wait *w)
 {
 	return (!w->packet || w->syn) && upstream_for(&w->target);
@@ -243,10 +245,10 @@ static void judge_name(struct flow_wait *w)
 	if (!passes(w, got))
 		return;
 	if (by_upstream(w)) {
-		w->n = 0; /* it finds the host by its name */
+		w->n = 0; /* the proxy looks the host up by name */
 		dial(w);
 	} else if (w->target.host.is_addr) {
-		dial(w); /* all of it was judged */
+		dial(w); /* all parts are judged */
 	} else if (w->n == 0) {
 		w->stage = STAGE_RESOLVE;
 		if (!tell_relay(w, NET_RESOLVE))
@@ -257,7 +259,8 @@ static void judge_name(struct flow_wait *w)
 	}
 }
 
-/* The name that speaks for the address, which may stand for one that was not looked up yet. */
+/* Finds the name to judge the address by. The address may be a stand-in for a name that was not
+ * looked up yet. */
 static void find_name(struct flow_wait *w)
 {
 	const struct net_book *book = gateway_book(w->d->gateway);
@@ -368,7 +371,7 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 		packet_dialled(w, note->code, &note->addr[0]);
 		return;
 	}
-	/* Somebody inside listens there: that one is meant. */
+	/* A program inside listens there, so the connect() is to that one. */
 	if (w->loopback && note->code == -EADDRINUSE) {
 		go_on(w, false);
 		return;
@@ -473,7 +476,7 @@ void flow_end_one(struct ldoor *d, uint64_t id)
 {
 	const struct net_note note = {.what = NET_END, .id = id};
 
-	/* Not sent: the relay is gone, and all connections with it. */
+	/* If the note cannot be sent, the relay has ended, and all connections with it. */
 	if (d->gateway && !gateway_send(d->gateway, &note))
 		return;
 }

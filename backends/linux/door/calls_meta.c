@@ -19,18 +19,16 @@
 #include "backends/linux/door/state.h"
 #include "core/keeper/keeper.h"
 
-/*
- * Outside the folders these are performed by us too, on a descriptor of the very object: CONTINUE
- * would let the caller put the path of an inherited descriptor under the call, and neither Landlock
- * nor a read-only mount would stop a change of its mode. A descriptor that the keeper itself gave
- * out (opened for writing in this step) is changed directly: its old state is kept already.
- */
-/*
- * By name: the mounts of the sandbox say whether it may be changed. By descriptor: if it can be
- * reached by its path in the sandbox, it is changed there; if it has no path (a pipe, a memfd, a
- * deleted temporary file) nobody else can see the change. What is left came from outside (standard
- * output, the terminal) and is not the agent's to change.
- */
+/* The keeper performs these calls outside the folders too, on a descriptor of the very object. With
+ * CONTINUE the caller could replace the path by that of an inherited descriptor, and neither
+ * Landlock nor a read-only mount would stop a change of its mode. A descriptor that the keeper
+ * itself gave out (opened for writing in this step) is changed directly, because the state before
+ * is captured already. */
+/* Of an object outside the folders the mounts of the sandbox decide whether a call by name may
+ * change it. By descriptor, an object with a path in the sandbox is changed there; one without a
+ * path (a pipe, a memfd, a deleted temporary file) is visible to no other process. Any other
+ * descriptor came from outside (standard output, the terminal), and the agent must not change
+ * it. */
 static bool is_device(const struct stat *st)
 {
 	unsigned terminal = major(st->st_rdev);
@@ -40,11 +38,9 @@ static bool is_device(const struct stat *st)
 	return S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
 }
 
-/*
- * Files of the kernel's own: one inode for the whole host, in whatever mount and namespace it is
- * seen, and no mount option keeps its mode and owner from being changed. A file of /proc that is a
- * link to an open file is that file, not this.
- */
+/* Returns whether the file is on a file system of the kernel. Its inode is the same for the whole
+ * host, in every mount and namespace, and no mount option protects its mode and owner. A link in
+ * /proc to an open file is that file. */
 static bool is_kernels(int fd)
 {
 	static const long types[] = {PROC_SUPER_MAGIC,	  SYSFS_MAGIC,	      CGROUP_SUPER_MAGIC,
@@ -71,7 +67,7 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 
 	if (!p->known)
 		return -ENOENT;
-	if (is_device(&p->st)) { /* /dev/null is the host's own, whatever the mount says */
+	if (is_device(&p->st)) { /* /dev/null is the host's own, on any mount */
 		keeper_deny(d->k, &r->caller, p->text, -EPERM, "a device of the host");
 		return -EPERM;
 	}
@@ -80,8 +76,8 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 		return -EPERM;
 	}
 	if (d->floor.own != NULL && !p->special && p->st.st_nlink > 0 && !place_is_own(d, p)) {
-		/* The mounts would say no. Here nobody else does, and Landlock knows no such
-		 * change. */
+		/* The mounts would refuse it. Here only this check does, as Landlock does not know
+		 * such changes. */
 		got = p->object ? 0 : place_outside(d, &r->caller, p);
 		if (got != 0)
 			return place_granted(got);
@@ -100,7 +96,7 @@ static int change_outside(struct ldoor *d, struct request *r, on_fd change)
 		keeper_deny(d->k, &r->caller, p->text, -EROFS, "inherited from outside");
 		return -EROFS;
 	}
-	r->how[0] = HOW_OBJECT; /* ours is O_PATH: futimens() and the like do not take it */
+	r->how[0] = HOW_OBJECT; /* ours is O_PATH, which futimens() and similar calls refuse */
 	return change(r, fd);
 }
 
@@ -113,8 +109,8 @@ int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 		*ret = change(r, p->seen);
 		if (*ret != -EROFS)
 			return 1;
-		/* Opened by the caller itself, through its read-only mount: find the file on our
-		 * side. */
+		/* The caller opened it itself, through its read-only mount: find the file
+		 * outside. */
 		p->kept = false;
 		got = locate_fd(d, p, take_fd(&p->seen), r->opath_ok);
 		if (got < 0)
@@ -135,7 +131,7 @@ static const char *fd_link(int fd, char out[32])
 	return out;
 }
 
-/* AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH of a call that takes them. */
+/* Returns AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH as the caller gave them. */
 static int at_flags(struct request *r, int flags)
 {
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
@@ -147,11 +143,9 @@ static int at_flags(struct request *r, int flags)
 	return 0;
 }
 
-/*
- * Returns whether the call is over, with its result in *ret: it was performed here, as its object
- * is in no folder, or there is no object, or it is a symbolic link. link_errno is what a link
- * gives; 0: it is changed like a file.
- */
+/* Returns whether the call is done, with its result in *ret: performed here because its object is
+ * in no folder, or failed because there is no object or it is a symbolic link. link_errno: the
+ * result for a link; 0: it is changed like a file. */
 static bool is_over(struct ldoor *d, struct request *r, on_fd change, int link_errno, int *ret)
 {
 	const struct place *p = r->place[0];
@@ -181,7 +175,7 @@ static int chmod_fd(struct request *r, int fd)
 	struct stat st;
 	mode_t mode = r->mode;
 
-	if (mode & (S_ISUID | S_ISGID)) { /* else there is nothing to take off */
+	if (mode & (S_ISUID | S_ISGID)) { /* else there are no bits to clear */
 		if (fstat(fd, &st) < 0)
 			return -errno;
 		mode = privileges_mode(mode, &st);
@@ -299,7 +293,7 @@ int prepare_times(struct ldoor *d, struct request *r)
 	if (got < 0)
 		return got;
 	if (r->times[0].tv_nsec == UTIME_OMIT && r->times[1].tv_nsec == UTIME_OMIT)
-		return DOOR_NOTHING; /* the kernel does not even look at the path */
+		return DOOR_NOTHING; /* the kernel does not even read the path */
 	if (r->args[1] == 0 && (int)r->args[0] != AT_FDCWD) {
 		r->how[0] = HOW_FD;
 		return (int)r->args[3] != 0 ? -EINVAL : 0;
@@ -460,7 +454,7 @@ int perform_statfs(struct ldoor *d, struct request *r)
 
 	(void)d;
 	if (p->folder == NULL)
-		return DOOR_CONTINUE; /* only reads; a descriptor may be any */
+		return DOOR_CONTINUE; /* only reads, so any descriptor will do */
 	if (!p->known)
 		return -ENOENT;
 	if (p->at.name[0] != '\0') {
@@ -471,7 +465,7 @@ int perform_statfs(struct ldoor *d, struct request *r)
 	if (fstatfs(fd >= 0 ? fd : p->at.dirfd, &own) < 0 ||
 	    (p->orphan && fstatfs(folder_fd(p->folder), &mount) < 0))
 		return -errno;
-	if (p->orphan) /* the descriptor is of the caller's read-only mount */
+	if (p->orphan) /* the descriptor is from the caller's read-only mount */
 		own.f_flags = mount.f_flags;
 	return request_write(r, r->args[1], &own, sizeof(own));
 }

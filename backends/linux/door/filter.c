@@ -19,7 +19,7 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-/* The program as the kernel takes it; the keeper compiles it once, its children inherit it. */
+/* The program in the kernel's format. The keeper compiles it once, and its children inherit it. */
 static struct {
 	bool ready;
 	struct filter_spec spec;
@@ -104,8 +104,8 @@ int filter_install(const struct filter_spec *spec, int *ret_listener)
 
 bool filter_wait_killable(void)
 {
-	/* An unknown flag is EINVAL before the program is looked at; a known one goes on to EFAULT.
-	 */
+	/* For an unknown flag the kernel returns EINVAL before it reads the program; for a known
+	 * one EFAULT. */
 	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 			 SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
 			 NULL);

@@ -13,8 +13,8 @@
 #include "backends/linux/door/table.h"
 #include "core/base/util.h"
 
-/* Newer numbers than this are answered with ENOSYS, as an older kernel would: libseccomp cannot
- * compare the number itself. */
+/* Calls with higher numbers get ENOSYS, as from an older kernel: libseccomp cannot compare the
+ * number itself. */
 #define LAST_KNOWN 462 /* mseal, Linux 6.10; the same number on every architecture */
 #ifdef __x86_64__
 #define GAP_FROM    335 /* 335..423 were never assigned, except uretprobe */
@@ -87,7 +87,8 @@ unsigned short filter_prologue(struct sock_filter *code, const struct filter_spe
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, enosys);
 	n += add_choice(code + n, SYS_personality, personalities, ARRAY_LEN(personalities), EPERM);
-	/* Without a network namespace only the first, AF_UNIX, is allowed; with a proxy three. */
+	/* Without a network namespace only the first, AF_UNIX, is allowed; with a proxy three
+	 * are. */
 	n += add_choice(code + n, SYS_socket, families,
 			!spec->alone || spec->allow_network ? ARRAY_LEN(families)
 			: spec->proxied			    ? 3

@@ -16,16 +16,14 @@
 
 #include "backends/linux/door/table.h"
 
-/*
- * Default: native. The kernel keeps a bitmap of the numbers that are always allowed (Linux 5.11),
- * so read, write, stat, futex... never run the program at all. All other calls are listed:
- * refused below, trapped in door_calls[]. Numbers that this list has not seen are not native: a
- * prologue answers them with ENOSYS (filter_prologue.c).
- */
+/* The default is native. The kernel keeps a bitmap of the numbers that are always allowed (Linux
+ * 5.11), so read, write, stat and futex never run the program. All other calls are listed: refused
+ * below, or trapped in door_calls[]. Numbers newer than this list get ENOSYS from a prologue
+ * (filter_prologue.c). */
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
 #endif
-#define LOW32 0xffffffffULL /* int arguments: the kernel does not look at the upper half */
+#define LOW32 0xffffffffULL /* int arguments: the kernel ignores the upper half */
 
 /* Refused with EPERM, whatever the arguments. Negative numbers do not exist on this architecture.
  */
@@ -90,10 +88,8 @@ static const int debugging[] = {
 	SCMP_SYS(kcmp),
 };
 
-/*
- * Without namespaces these reach what belongs to others of the same user: memory, queues and
- * semaphores of System V and POSIX message queues.
- */
+/* Without namespaces these give access to data of the user's other processes: memory, queues and
+ * semaphores of System V, and POSIX message queues. */
 static const int shared[] = {
 	SCMP_SYS(shmget),    SCMP_SYS(shmat),  SCMP_SYS(shmctl),     SCMP_SYS(msgget),
 	SCMP_SYS(msgsnd),    SCMP_SYS(msgrcv), SCMP_SYS(msgctl),     SCMP_SYS(semget),
@@ -101,8 +97,8 @@ static const int shared[] = {
 	SCMP_SYS(mq_unlink),
 };
 
-/* Calls that change how a process runs: allowed for the caller itself, which is 0. arg: the
- * argument that names the process. */
+/* Calls that change how a process runs: allowed for the caller itself, named by 0. arg: the
+ * argument with the process. */
 static const struct {
 	int nr;
 	unsigned arg;
@@ -114,11 +110,9 @@ static const struct {
 	{SCMP_SYS(move_pages), 0},
 };
 
-/*
- * Typing into, redirecting, re-lining or locking a terminal (without a console it is the human's
- * own); inode flags, which no journal could undo; and what changes names, modes or the user's
- * encryption keys behind Landlock's back.
- */
+/* Calls that type into, redirect, reconfigure or lock a terminal (without a console it is the
+ * user's own); that set inode flags, which the journal cannot undo; and that change names, modes or
+ * the user's encryption keys in ways that Landlock does not control. */
 static const uint64_t ioctls[] = {
 	TIOCSTI,
 	TIOCCONS,
@@ -136,22 +130,22 @@ static const uint64_t ioctls[] = {
 	FS_IOC_REMOVE_ENCRYPTION_KEY,
 	FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS,
 	_IOW('r', 0x11, uint32_t), /* FAT_IOCTL_SET_ATTRIBUTES */
-	_IOW(0x94, 1, char[4096]), /* btrfs: snapshots and subvolumes, made and destroyed */
+	_IOW(0x94, 1, char[4096]), /* btrfs: creates and deletes snapshots and subvolumes */
 	_IOW(0x94, 14, char[4096]),
 	_IOW(0x94, 15, char[4096]),
 	_IOW(0x94, 23, char[4096]),
 	_IOW(0x94, 24, char[4096]),
-	_IOW(0x94, 26, uint64_t),   /* its flags: read-only or not */
-	_IOWR(0x94, 37, char[200]), /* what a subvolume was received from */
+	_IOW(0x94, 26, uint64_t),   /* btrfs: makes a subvolume read-only or writable */
+	_IOWR(0x94, 37, char[200]), /* btrfs: the origin of a received subvolume */
 	_IOW(0x94, 63, char[4096]),
 	_IOW('o', 4, char[24]), /* OCFS2: a clone under a new name */
 };
 
 #define IOCTL_TYPE 0xff00u
-#define BCACHEFS   0xbc00u /* subvolumes as well, and options that entries inherit */
+#define BCACHEFS   0xbc00u /* creates subvolumes too, and options that entries inherit */
 
-/* A lease on a file makes every open of it wait for 45 seconds: in an editor of the host, and in
- * the keeper, which opens for all processes. */
+/* A lease on a file delays every open of it for 45 seconds: in an editor of the host, and in the
+ * keeper, which opens files for all processes. */
 static const uint64_t fcntls[] = {
 	F_SETLEASE, F_SETLEASE + 16, /* F_SETDELEG, Linux 6.19 */
 };
@@ -190,8 +184,8 @@ static int rules_all(scmp_filter_ctx c, uint32_t action, const int *nr, size_t n
 	return r;
 }
 
-/* AF_UNIX is the first argument, SOCK_DGRAM or SOCK_RAW (the kernel takes it for the same) in the
- * second. */
+/* The first argument is AF_UNIX; the type in the second is SOCK_DGRAM or SOCK_RAW, which the kernel
+ * treats alike. */
 static int rules_datagrams(scmp_filter_ctx c, int nr)
 {
 	int r = 0;
@@ -250,7 +244,7 @@ static int rules_namespaces(scmp_filter_ctx c, bool nesting)
 			r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 0, namespaces[i],
 				    namespaces[i]);
 	}
-	if (r == 0) /* for clone() this bit is a part of the exit signal */
+	if (r == 0) /* in clone() this bit is a part of the exit signal */
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 0, CLONE_NEWTIME,
 			    CLONE_NEWTIME);
 	return r < 0 ? r : rules_all(c, SCMP_ACT_ERRNO(EPERM), mounting, ARRAY_LEN(mounting));
@@ -301,10 +295,8 @@ static int rules_protocols(scmp_filter_ctx c)
 	return r;
 }
 
-/*
- * The host's own network: TCP alone, and nothing of it but what the door performs on the caller's
- * socket. Devices, names and addresses of the host's interfaces are nobody's business.
- */
+/* For the host's own network: allows TCP, and only as the door performs it on the caller's socket.
+ * The sandbox must not see devices, names and addresses of the host's interfaces. */
 static int rules_proxied(scmp_filter_ctx c)
 {
 	static const uint64_t families[] = {AF_INET, AF_INET6};
@@ -342,7 +334,7 @@ static int rules_alone(scmp_filter_ctx c)
 {
 	int r = rules_all(c, SCMP_ACT_ERRNO(EPERM), shared, ARRAY_LEN(shared));
 
-	/* "Of this user" has no number of its own. */
+	/* PRIO_USER means all processes of the user, including those outside. */
 	if (r == 0)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setpriority), 0, 2, PRIO_USER);
 	if (r == 0)
@@ -355,11 +347,9 @@ static int rules_alone(scmp_filter_ctx c)
 	return r;
 }
 
-/*
- * RLIMIT_CORE is 1, which to the kernel means that no crash handler of the host is started
- * (limits.c); 0 would not. Programs that want no core files get none: their call succeeds.
- * A call that wants the old value, too, would get no value, so it is refused.
- */
+/* RLIMIT_CORE is 1, at which the kernel starts no crash handler of the host (limits.c); at 0 it
+ * would. A program that wants no core files gets none: its call succeeds without effect. A call
+ * that also wants the old value is refused, because it would get no value. */
 static int rules_core(scmp_filter_ctx c)
 {
 	const struct scmp_arg_cmp set[] = {{1, SCMP_CMP_MASKED_EQ, LOW32, RLIMIT_CORE},
@@ -375,7 +365,8 @@ static int rules_core(scmp_filter_ctx c)
 	return r;
 }
 
-/* One id is mapped for an ordinary user: another is EINVAL there, and EPERM natively. */
+/* For an ordinary user one id is mapped. Any other id gives EINVAL in the sandbox, where it gives
+ * EPERM natively. */
 static int rules_ids(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	const struct {
@@ -401,7 +392,7 @@ int filter_rules_add(scmp_filter_ctx c, const struct filter_spec *spec)
 {
 	int r;
 
-	/* i386 and x32 callers meet a kernel without these calls. */
+	/* For i386 and x32 callers the kernel has none of these calls. */
 	r = seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 	if (r == 0)
 		r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);

@@ -14,7 +14,7 @@
 #include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
 
-#define WAITS_MAX 1024 /* connections that wait at once */
+#define WAITS_MAX 1024 /* connections that wait at the same time */
 
 static int option(int sock, int level, int name)
 {
@@ -42,8 +42,8 @@ static bool stays_inside(const struct net_addr *a)
 	       memcmp(a->b, (uint8_t[16]){0}, 16) == 0;
 }
 
-/* Returns whether a rule shows this service of the host's loopback, which is the sandbox's own
- * otherwise. */
+/* Returns whether a rule gives access to this service on the host's loopback. Otherwise the
+ * loopback is the sandbox's own. */
 static bool is_shown(struct ldoor *d, const struct net_addr *a, uint16_t port)
 {
 	const struct policy *p = keeper_policy(d->k);
@@ -103,15 +103,15 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 	if (!d->gateway ||
 	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len))
 		return connecting_now(d, r, sock, -1);
-	if (w.target.port == 0) /* nobody listens there, on any host */
+	if (w.target.port == 0) /* no host can have a listener there */
 		return type != SOCK_STREAM || stays_inside(&w.at) || !is_fresh(sock)
 			       ? connecting_now(d, r, sock, -1)
 			       : -ECONNREFUSED;
 	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
 	if (stays_inside(&w.at) && !w.loopback)
 		return connecting_now(d, r, sock, -1);
-	/* A connect() of a datagram socket only sets where its datagrams go: to the router, which
-	 * drops them. Programs learn in this way which address they would have. */
+	/* A connect() of a datagram socket only sets the destination, which is the router; it drops
+	 * the datagrams. Programs learn in this way which address they would have. */
 	w.plain = type == SOCK_DGRAM;
 	if (!w.plain && (type != SOCK_STREAM || !is_fresh(sock)))
 		return connecting_now(d, r, sock, -1);

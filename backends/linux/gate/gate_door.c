@@ -14,12 +14,13 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 
-/* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
+/* Requests that one turn of the keeper's loop handles, so that other sources get their turn. */
 #define AT_ONCE 32
-/* Milliseconds in which the server has to make the kernel forget attributes; microseconds do. */
+/* Milliseconds until the server must have dropped the kernel's cached attributes; it needs
+ * microseconds. */
 #define SURE_MS 1000
 
-/* A request that was put to a human. */
+/* A request about which the user is asked. */
 struct wish {
 	struct wish *next;
 	struct gate_note note;
@@ -30,15 +31,15 @@ struct gate_door {
 	struct keeper *k;
 	struct gate_shown shown;
 	struct gate_page *page;
-	uint64_t changes;	   /* as in the page, where another process could write */
-	uint64_t counted;	   /* changes that the server has let in */
-	struct inode_set changing; /* that the server knows of */
+	uint64_t changes;	   /* as in the page, which another process could change */
+	uint64_t counted;	   /* opens that the server has allowed */
+	struct inode_set changing; /* as the server knows them */
 	uint32_t n_changes;
 	struct wish *wishes;
 	struct gate_looks looks;
 };
 
-/* To a process that always reads; if it has died, nobody waits. */
+/* Sends to the server, which always reads. After its death no process waits for the note. */
 static void tell_bytes(const struct gate_door *g, const struct gate_note *note, size_t path_len)
 {
 	while (send(g->door.fd, note, GATE_NOTE_HEAD + path_len, MSG_NOSIGNAL) < 0 &&
@@ -86,7 +87,7 @@ static void park(struct gate_door *g, const struct gate_note *note)
 	g->wishes = w;
 }
 
-/* A pipe or a device: the sandbox has none but its own. */
+/* Refuses pipes and devices: the sandbox has only its own. */
 static int refuse_special(struct gate_door *g, struct caller *c, const char *path)
 {
 	c->op = "read";
@@ -95,7 +96,7 @@ static int refuse_special(struct gate_door *g, struct caller *c, const char *pat
 	return -EACCES;
 }
 
-/* A hidden file of a working folder: nobody is asked, whatever the rules say by now. */
+/* Refuses a hidden file of a working folder without a question, even if a later rule allows it. */
 static int refuse_withheld(struct gate_door *g, struct caller *c, const char *path)
 {
 	const char *why = NULL;
@@ -207,7 +208,7 @@ static int show_tool_dir(struct door *d, const char *path)
 	return gate_shown_tool_dir(&((struct gate_door *)d)->shown, path);
 }
 
-/* Counted first: from here on the server lets nothing in by the rules that it had. */
+/* Counts the change first: from then on the server allows nothing by its outdated rules. */
 static void ruled(struct door *d, const struct ruled *r)
 {
 	struct gate_door *g = (struct gate_door *)d;
@@ -218,13 +219,13 @@ static void ruled(struct door *d, const struct ruled *r)
 		note.kind = r->kind;
 		note.answer = *r->answer;
 		if (strlen(r->path) >= sizeof(note.path))
-			return; /* it asks from now on */
+			return; /* the server will ask */
 		snprintf(note.path, sizeof(note.path), "%s", r->path);
 	}
 	tell(g, &note);
 }
 
-/* The strings of a rule's line one behind the other; 0: it is too long. */
+/* Packs the strings of a rule's line one after the other. Returns 0 if they are too long. */
 static size_t pack(struct gate_note *note, const struct config_rule *rule)
 {
 	const char *const texts[] = {rule->name, rule->key, rule->value, rule->file};
@@ -257,12 +258,12 @@ static bool reruled(struct door *d, const struct config *c)
 			tell_bytes(g, &note, len);
 	}
 	note.what = GATE_RERULED;
-	note.id = len ? n : UINT64_MAX; /* not what has come: it asks from now on */
+	note.id = len ? n : UINT64_MAX; /* no number that the server has, so it will ask */
 	tell_bytes(g, &note, 1);
 	return gate_shown_remove(&g->shown);
 }
 
-/* Waits until the server has made the kernel forget the attributes, before the change. The server
+/* Before a change, waits until the server has dropped the kernel's cached attributes. The server
  * answers at once, as it waits for no other process. */
 static void tell_changes(struct gate_door *g, struct gate_note *note)
 {
@@ -273,7 +274,7 @@ static void tell_changes(struct gate_door *g, struct gate_note *note)
 	note->what = GATE_CHANGES;
 	g->n_changes++;
 	if (send(g->door.fd, note, GATE_NOTE_HEAD + 1, MSG_NOSIGNAL) < 0)
-		return; /* it has ended, and nothing shows */
+		return; /* it has ended, so nothing is shown */
 	while ((seen = atomic_load(&g->page->unsure)) != g->n_changes && clock_mono_us() < end)
 		syscall(SYS_futex, &g->page->unsure, FUTEX_WAIT, seen, &wait, NULL, 0);
 	if (seen != g->n_changes)

@@ -14,13 +14,11 @@
 
 #include "core/policy/policy.h"
 
-/*
- * The kernel believes a name for GATE_BELIEVED_S seconds, and attributes as gate_nodes.h says.
- * Opens are never believed: each comes here and walks the path again, so a name that is gone gives
- * ENOENT at once.
- */
+/* The kernel caches a name for GATE_BELIEVED_S seconds, and attributes as gate_nodes.h says. Opens
+ * are never cached: each comes here and walks the path again, so a removed name gives ENOENT at
+ * once. */
 
-/* __FMODE_EXEC of the kernel, which shows it to file systems: the open of an execve(2). */
+/* The kernel's __FMODE_EXEC, by which file systems see the open of an execve(2). */
 #define OPEN_EXEC 0x20
 
 struct gate_fs *gate_fs_of(fuse_req_t req)
@@ -81,8 +79,8 @@ bool gate_fs_hides(const struct gate_server *s, const char *path)
 	       !plan_leads_to_grant(s->plan, path);
 }
 
-/* Tells the keeper of a look at a hidden name: quietly, so not where the socket is full, and once
- * for the same process and name, as long as that is remembered. */
+/* Reports a look at a hidden name to the keeper: not if the socket is full, and once for each
+ * process and name, as long as that is remembered. */
 static void tell_look(const struct gate_server *s, fuse_req_t req, const char *path)
 {
 	static uint64_t told[256];
@@ -153,7 +151,7 @@ static void on_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *l
 
 /* ---- what shows through ---------------------------------------------------------------------- */
 
-/* -1: the request has been answered. */
+/* Returns -1 if it has answered the request. */
 static int object(fuse_req_t req, fuse_ino_t ino, struct stat *st)
 {
 	struct gate_fs *fs = gate_fs_of(req);
@@ -197,7 +195,7 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	fuse_reply_readlink(req, text);
 }
 
-/* The server has the agent's ids and no more rights than it: what it may, the agent may. */
+/* The server has the agent's ids and no further rights, so its own access is the agent's. */
 static void on_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	AUTO_CLOSE int fd = object(req, ino, NULL);
@@ -246,7 +244,7 @@ static void attribute(fuse_req_t req, fuse_ino_t ino, const char *name, size_t s
 		return;
 	size = MIN(size, (size_t)XATTR_SIZE_MAX);
 	value = xmalloc(size + 1);
-	/* An O_PATH descriptor has no fgetxattr(2); what it stands for has a name in /proc. */
+	/* fgetxattr(2) refuses an O_PATH descriptor, so its name in /proc is used. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	reply_value(req, value,
 		    name ? getxattr(path, name, value, size) : listxattr(path, value, size), size);
@@ -282,7 +280,7 @@ static void open_any(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info
 		fuse_reply_err(req, EACCES);
 		return;
 	}
-	/* Nothing that could block or do something by being opened. */
+	/* Objects are not opened if the open could block or have an effect. */
 	o.special = !dir && !S_ISREG(gate_node_type(n));
 	r = gate_node_path(n, NULL, below, sizeof(below));
 	if (r >= 0)
@@ -306,7 +304,8 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	open_any(req, ino, file, true);
 }
 
-/* The kernel reads no further than the size that it believes: what has changed it asks for anew. */
+/* Makes the kernel drop what it has cached of a changed file. It reads only up to the size that it
+ * knows. */
 static void tell_change(const struct gate_open *o)
 {
 	struct gate_node *n = gate_fs_node(o->fs, o->ino);
@@ -375,7 +374,7 @@ void gate_fs_disbelieve(struct gate_fs *fs)
 void gate_fs_on_init(void *data, struct fuse_conn_info *conn)
 {
 	(void)data;
-	/* Small answers, one thread: pipes would cost more than they save. */
+	/* Answers are small and there is one thread: pipes would cost more than they save. */
 	conn->want &=
 		~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 }

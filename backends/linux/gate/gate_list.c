@@ -13,7 +13,7 @@ struct listing {
 	DIR *dir;
 	off_t at;	     /* position after the last entry that the kernel has */
 	struct dirent *kept; /* the next entry, if it has been read; of the stream */
-	char path[];	     /* no PATH_MAX: the agent can hold one for each open file */
+	char path[];	     /* as long as needed: the agent can hold one for each open file */
 };
 
 static struct listing *listing_of(const struct fuse_file_info *file)
@@ -54,7 +54,7 @@ struct page {
 	struct gate_node *dir;
 	char *room;
 	size_t size, used;
-	struct gate_node **known; /* made known to the kernel by it; NULL: names alone are wanted */
+	struct gate_node **known; /* nodes that the kernel learns by it; NULL: lists names */
 	size_t n_known;
 };
 

@@ -46,7 +46,7 @@ static bool is_habit(const char *program, const char *place)
 	return false;
 }
 
-/* Returns the hidden place that path is or lies in. */
+/* Returns the hidden place that the path is in, or that it is. */
 static const char *place_of(const struct keeper *k, const char *path)
 {
 	const char *const *list;

@@ -1,4 +1,4 @@
-/* gate_shown - shows granted trees over the gate, and takes them away: asks the mounter. */
+/* gate_shown - asks the mounter to show granted trees over the gate, and to remove them. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/gate/gate_shown.h"
 
@@ -11,7 +11,7 @@
 #include "backends/linux/gate/gate_priv.h"
 #include "core/base/clock.h"
 
-/* Milliseconds in which the mounter has to answer. */
+/* Milliseconds until the mounter must have answered. */
 #define MOUNTER_MS 2000
 
 /* A tree or file over a gate. */
@@ -39,7 +39,8 @@ void gate_shown_add(struct gate_shown *g, const char *path)
 	g->list = s;
 }
 
-/* Sends the note about path. A path that is too long is no place of the mounter's. */
+/* Sends the note about path. Returns false for a path that is too long: the mounter has no such
+ * place. */
 static bool send_note(const struct gate_shown *g, struct bind_note *note, const char *path,
 		      int flags)
 {
@@ -133,7 +134,7 @@ void gate_shown_granted(struct gate_shown *g, enum rule_kind kind, const char *d
 	if (a->extent != EXTENT_TREE || a->scope < SCOPE_SESSION || a->until ||
 	    !is_whole(g->k, dir))
 		return;
-	/* Where the socket is full the directory stays behind the gate, which is slower alone. */
+	/* If the socket is full the directory stays behind the gate, which is only slower. */
 	if (send_note(g, &note, dir, MSG_DONTWAIT))
 		gate_shown_add(g, dir);
 }
@@ -142,7 +143,7 @@ void gate_shown_cover(struct gate_shown *g, const char *path)
 {
 	struct bind_note note = {.cover = true};
 
-	/* Waits where the socket is full: a file whose note is lost would stay readable. */
+	/* Waits if the socket is full: a file whose note is lost would stay readable. */
 	(void)send_note(g, &note, path, 0);
 }
 

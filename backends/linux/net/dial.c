@@ -1,4 +1,4 @@
-/* dial - a granted connection until both of its ends are there: the host's, and the agent's. */
+/* dial - a granted connection until both of its ends are connected: the host's and the agent's. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -11,49 +11,46 @@
 #include "backends/linux/net/tls.h"
 #include "core/net/upstream.h"
 
-/*
- * The agent must not hang in connect() when its socket does not block, and must not be connected
- * before the host's end is. So a host that does not answer at once gets a listener that hears
- * nothing: the agent's first packet (SYN) is dropped there, its connection is under way as it
- * would be natively, and its own clock runs. A packet socket has seen that packet, and it is kept.
- * When the host answers the listener hears, and the packet is sent once more; when the host
- * refuses, an ICMP error about the packet says why. Without packet sockets the kernel's next SYN
- * (after 1, 3, 7... seconds) takes the place of the packet that was kept, and finds the listener or
- * none.
+/* The agent must not hang in connect() if its socket does not block, and must not be connected
+ * before the host's end is. So a host that does not answer at once gets a listener that is deaf: it
+ * drops the agent's first packet (SYN), and the connection is in progress as it would be natively,
+ * with its own timeouts. A packet socket sees that packet, and the relay keeps it. When the host
+ * answers, the listener is made to hear, and the packet is sent once more; if the host refuses, an
+ * ICMP error about the packet says why. Without packet sockets the kernel's next SYN (after 1, 3,
+ * 7... seconds) takes the place of the kept packet, and finds the listener or none.
  *
- * The keeper says by which port of the agent's a connection has begun (NET_BEGUN). The port ties
- * the packet to the dial. A caller that gives up sends no more of them, or answers the listener
- * with a reset: then the host's end is closed, too, and never given to the next caller.
+ * The keeper reports the agent's port of a connection that has begun (NET_BEGUN). The port ties the
+ * packet to the dial. A caller that gives up sends no more packets, or answers the listener with a
+ * reset: then the host's end is closed too, and never given to the next caller.
  *
- * Of a guest the first packet is held: that one has time until it is known whether the host
- * answers.
+ * The first packet of a guest is held until it is known whether the host answers.
  *
- * A listener is shared by all dials to that address and port, and hears while one of them is
- * connected. If another's packet comes first, they change places: both lead to the same host.
- */
+ * All dials to an address and port share a listener, which hears while one of them is connected. If
+ * the packet of another dial comes first, the two swap their callers: both lead to the same
+ * host. */
 #define GRACE_US  50000	    /* for the host's answer, without packet sockets */
-#define ACCEPT_US 130000000 /* longer than the kernel sends SYNs: nobody comes any more */
-#define GONE_US	  3000000   /* a SYN that is due is so late: its sender is gone */
-#define CALL_US	  20000000  /* after NET_DIALLED no first packet has come */
-#define AGAIN_US  500000    /* seen sooner it is what was sent again, not the kernel's next */
+#define ACCEPT_US 130000000 /* longer than the kernel sends SYNs: no caller comes later */
+#define GONE_US	  3000000   /* a SYN that is so late was given up by its sender */
+#define CALL_US	  20000000  /* from NET_DIALLED to the first packet */
+#define AGAIN_US  500000    /* an earlier SYN is our repetition, not the kernel's next one */
 
 struct dial {
 	struct grave grave;
 	struct watch host;
 	struct dial *prev, *next;
 	struct relay *relay;
-	struct listener *listener; /* NULL: not yet */
+	struct listener *listener; /* NULL: not yet made */
 	uint64_t id;
 	struct net_note note;
-	const struct upstream *via; /* NULL: directly */
+	const struct upstream *via; /* NULL: a direct connection */
 	struct net_target target;   /* */
-	bool asked;		    /* the connection is there, and waits for the proxy's answer */
-	size_t turn;		    /* which of the addresses */
+	bool asked;		    /* connected, and waits for the proxy's answer */
+	size_t turn;		    /* index of the address */
 	int64_t since, told_us;
-	uint16_t from_port; /* the agent's; 0: not known */
-	int failed;	    /* negative errno: the host refused, and the agent has to hear of it */
+	uint16_t from_port; /* the agent's; 0: unknown */
+	int failed;	    /* negative errno: the host refused, and the agent must be told */
 	bool connected, told;
-	bool swapped; /* another dial left its caller to this one, by a port that was not known */
+	bool swapped; /* another dial of unknown port left its caller to this one */
 };
 
 static size_t addrs(const struct dial *d)
@@ -67,7 +64,7 @@ static const struct net_addr *dialled_addr(const struct dial *d)
 		      : &d->note.addr[d->turn];
 }
 
-/* What the proxy of the human's network did not do: the agent gets a number alone. */
+/* Reports a failure of the upstream proxy in words: the agent only gets a number. */
 static void say_failed(const struct dial *d, int code)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
@@ -119,14 +116,14 @@ static struct dial *connected_dial(const struct listener *l)
 	return NULL;
 }
 
-/* The listener hears as long as the host's end of a connection waits. */
+/* Makes the listener hear while the host's end of one of its dials waits. */
 static void set_hearing(struct listener *l)
 {
 	listener_set_deaf(l, connected_dial(l) == NULL);
 }
 
-/* Returns the first packet of the dial's caller; NULL: none has come. One that came before the dial
- * is another's, and stays where a connection was accepted before its packet was seen. */
+/* Returns the first packet of the dial's caller, or NULL. A packet from before the dial is
+ * another's; it is still listed if its connection was accepted before the packet was seen. */
 static struct syn *syn_of(const struct dial *d)
 {
 	struct syn *s = d->listener ? listener_syn(d->listener, d->from_port) : NULL;
@@ -134,8 +131,8 @@ static struct syn *syn_of(const struct dial *d)
 	return s && (d->note.code || s->last >= d->since) ? s : NULL;
 }
 
-/* keep: callers of this host are many. One at a loopback address would keep the agent's own
- * programs from listening there. */
+/* keep: keeps the listener, because this host is used often. Never at a loopback address, where it
+ * would keep the agent's own programs from listening. */
 static void leave_listener(struct dial *d, bool keep)
 {
 	struct listener *l = d->listener;
@@ -157,7 +154,7 @@ static void dial_free(struct dial *d)
 	relay_bury(d->relay, &d->grave);
 }
 
-/* Both ends are there. */
+/* Joins the two ends. */
 static void join(struct dial *d, int inner)
 {
 	struct relay *r = d->relay;
@@ -178,7 +175,7 @@ static void join(struct dial *d, int inner)
 	dial_free(d);
 }
 
-/* The dial whose host's end a caller at this port gets; NULL: none is there yet. */
+/* Returns the dial whose host's end a caller at this port gets; NULL: none is connected yet. */
 static struct dial *dial_for(const struct listener *l, uint16_t from_port)
 {
 	struct dial *own = dial_from(l, from_port), *d = connected_dial(l);
@@ -201,7 +198,7 @@ static void on_caller(struct listener *l, int fd, uint16_t from_port)
 		listener_hold(l, fd, from_port);
 }
 
-/* A new listener is deaf if the argument says so. */
+/* Makes sure that the dial has a listener. deaf: the initial state of a new one. */
 static int need_listener(struct dial *d, bool deaf)
 {
 	if (d->listener)
@@ -213,13 +210,13 @@ static int need_listener(struct dial *d, bool deaf)
 
 static bool dial_next(struct dial *d, int code);
 
-/* The agent's first packet is not seen. */
+/* Returns whether the agent's first packet cannot be seen. */
 static bool is_blind(const struct dial *d)
 {
 	return d->relay->packets[!net_addr_is_v4(&d->note.at)].fd < 0;
 }
 
-/* The host's answer meets the agent's first packet: either may come first. */
+/* Acts when the host's answer or the agent's first packet comes: either may be first. */
 static void settle(struct dial *d)
 {
 	struct syn *s = syn_of(d);
@@ -261,7 +258,7 @@ static void host_is_there(struct dial *d)
 	settle(d);
 }
 
-/* Returns 1 when the host is there, 0 as long as the proxy has not answered, or negative errno. */
+/* Returns 1 if the host is connected, 0 until the proxy has answered, or a negative errno. */
 static int through_upstream(struct dial *d)
 {
 	int r;
@@ -275,7 +272,7 @@ static int through_upstream(struct dial *d)
 	r = dial_hear_upstream(d->host.fd);
 	if (r == 0 || r == 1)
 		return r;
-	d->turn = addrs(d); /* another address of it would say the same */
+	d->turn = addrs(d); /* the proxy would say the same of another address */
 	say_failed(d, r);
 	return upstream_code(r);
 }
@@ -287,7 +284,7 @@ static void on_host(struct watch *w, uint32_t events)
 	int code = 0;
 
 	(void)events;
-	if (d->connected) { /* it has hung up before anybody came: that is for the agent to see */
+	if (d->connected) { /* the host hung up before the agent came, which the agent will see */
 		relay_rewatch(d->relay, w, EPOLLET);
 		return;
 	}
@@ -298,7 +295,7 @@ static void on_host(struct watch *w, uint32_t events)
 		code = d->via ? through_upstream(d) : 1;
 	if (code > 0)
 		host_is_there(d);
-	else if (code < 0 && dial_next(d, code)) /* the agent need not wait for it */
+	else if (code < 0 && dial_next(d, code)) /* the agent need not wait */
 		relay_wake_at(d->relay, d->relay->now);
 }
 
@@ -312,7 +309,7 @@ static int connect_host(struct dial *d)
 	d->host.fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
 	if (d->host.fd < 0)
 		return -errno;
-	/* The agent's own settings act on its end only. */
+	/* The agent's own settings affect only its end. */
 	setsockopt(d->host.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(d->host.fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(d->host.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -321,8 +318,8 @@ static int connect_host(struct dial *d)
 	return relay_watch(d->relay, &d->host, EPOLLOUT);
 }
 
-/* Dials the next address after one that failed; the first one with code 0. Returns false where no
- * address is left; then the dial is gone, or waits to say so. */
+/* Dials the next address after one that failed; the first one with code 0. Returns false if no
+ * address is left: then the dial is freed, or waits to report it. */
 static bool dial_next(struct dial *d, int code)
 {
 	bool first = code == 0;
@@ -352,7 +349,7 @@ static bool dial_next(struct dial *d, int code)
 
 static void give_up(struct dial *d)
 {
-	if (d->told) /* nobody has come */
+	if (d->told) /* the agent has not come */
 		tell_closed(d);
 	dial_free(d);
 }
@@ -383,7 +380,8 @@ void dial_begun(struct relay *r, const struct net_note *note)
 		return;
 	other = dial_from(d->listener, note->from_port);
 	if (other && other != d) {
-		/* The port was another's: that caller has given up, or came by chance. */
+		/* The dial with this port had another caller, which has given up or came by
+		 * chance. */
 		other->from_port = 0;
 		if (!other->swapped)
 			give_up(other);
@@ -410,7 +408,7 @@ void dial_packet(struct relay *r, const struct packet *p)
 
 	if (!l)
 		return;
-	if (p->flags & PACKET_TCP_RST) { /* to the listener: the caller has no such socket */
+	if (p->flags & PACKET_TCP_RST) { /* to the listener: the caller's socket is closed */
 		if (d && d->connected && !d->swapped)
 			give_up(d);
 		return;
@@ -425,7 +423,8 @@ void dial_packet(struct relay *r, const struct packet *p)
 		settle(d);
 }
 
-/* The kernel sends the next SYN after as long as it has tried, and a second at first. */
+/* Returns when the caller has given up. The kernel doubles the time between SYNs, from one
+ * second. */
 static int64_t gone_at(const struct dial *d)
 {
 	const struct syn *s = syn_of(d);
@@ -469,7 +468,7 @@ static void tick_one(struct dial *d)
 						 : d->since + grace);
 }
 
-/* The keeper leaves the addresses out where the proxy is to find the host. */
+/* Uses the proxy if the keeper sent no addresses: then the proxy looks the host up. */
 static void find_upstream(struct dial *d)
 {
 	const char *name = d->note.name;
@@ -490,14 +489,14 @@ void dial_begin(struct relay *r, const struct net_note *note)
 			   .since = r->now};
 	DL_APPEND(r->dials, d);
 	find_upstream(d);
-	if (addrs(d) == 0) { /* of a proxy that cannot be looked up the start has told */
+	if (addrs(d) == 0) { /* the start has warned of a proxy that cannot be looked up */
 		tell(d, -EHOSTUNREACH);
 		dial_free(d);
 		return;
 	}
 	if (!dial_next(d, 0))
 		return;
-	if (!d->via && is_answered(d)) /* a near one answers in connect() */
+	if (!d->via && is_answered(d)) /* a near proxy answers during connect() */
 		on_host(&d->host, 0);
 	else
 		tick_one(d);

@@ -7,7 +7,7 @@
 #include "backends/linux/net/relay_priv.h"
 #include "core/net/upstream.h"
 
-/* Reads the answer's head, and no byte after it: those are the host's, for the agent. */
+/* Reads the answer's head, and no byte after it: the rest comes from the host, for the agent. */
 static int take_head(int fd, int *ret_status)
 {
 	char head[UPSTREAM_HEAD_MAX];

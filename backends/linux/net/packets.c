@@ -14,23 +14,21 @@
 #include "backends/linux/net/relay_priv.h"
 #include "core/base/hash.h"
 
-/*
- * What is no TCP comes to the router's namespace as packets, and ends there: its routes drop them.
- * Before that two packet sockets show them to the relay. The first packet of a flow waits, with the
- * next few, until the keeper has said where it may go; then it has a connected socket of its own in
- * the host's network. What that receives, and its errors, go back as packets from the address that
- * the agent wrote to. So no packet of the agent ever leaves: only what it carried.
- */
+/* Packets other than TCP reach the router's namespace and end there: its routes drop them. Two
+ * packet sockets show them to the relay first. The first packets of a flow wait until the keeper
+ * has decided on the destination; then the flow gets a connected socket of its own in the host's
+ * network. Data and errors from that socket go back as packets from the address that the agent
+ * wrote to. So no packet of the agent ever leaves: only its payload does. */
 #define FLOWS_MAX     1024
 #define ASKED_MAX     128 /* flows that wait for the keeper; more are dropped, and sent again */
 #define WAITING_MAX   64  /* packets of such a flow */
-#define WAITING_BYTES (16u << 20) /* of all of them */
-#define AT_ONCE	      64	  /* packets, before others have their turn */
+#define WAITING_BYTES (16u << 20) /* of all such flows together */
+#define AT_ONCE	      64	  /* packets in one turn */
 #define IDLE_US	      120000000
 #define IDLE_ECHO_US  30000000
-#define ONE_WAY_US    60000000 /* no answer has come yet */
-#define REFUSED_US    2000000  /* then it is asked about again */
-#define CROWDED_US    1000000  /* a flow that was used since then does not give way */
+#define ONE_WAY_US    60000000 /* lifetime of a flow without an answer */
+#define REFUSED_US    2000000  /* after this a refused flow is asked about again */
+#define CROWDED_US    1000000  /* a flow used more recently than this is not closed for a new one */
 #define TELL_US	      1000000
 #define ICMP_HEAD     8
 
@@ -56,7 +54,7 @@ struct waiting {
 struct flow {
 	struct grave grave;
 	struct watch host;
-	struct flow *prev, *next; /* the least recently used first */
+	struct flow *prev, *next; /* least recently used first */
 	UT_hash_handle hh;
 	struct relay *relay;
 	struct key key;
@@ -66,7 +64,7 @@ struct flow {
 	size_t n_waiting;
 	uint16_t seq; /* of the last echo request */
 	struct net_addr dialled;
-	enum packet_why why; /* FLOW_REFUSED */
+	enum packet_why why; /* for FLOW_REFUSED */
 	int64_t used, told_at;
 	uint64_t sent, received, told;
 };
@@ -75,7 +73,7 @@ static uint8_t in[PACKET_MAX], out[PACKET_MAX];
 
 /* ---- to the agent ---------------------------------------------------------------------------- */
 
-/* What does not go is lost, as on any network. */
+/* Sends a packet. One that cannot be sent is lost, as on any network. */
 static void put(int fd, const struct router_end *end, bool v4, size_t len)
 {
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,
@@ -218,8 +216,7 @@ static ssize_t send_once(const struct flow *f, const uint8_t *data, size_t len)
 	return sendmsg(f->host.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* An error that it meets may be about a packet before it: that one is told, and it is sent again.
- */
+/* Sends once more after an error, which may be about an earlier packet. That error is passed on. */
 static void send_out(struct flow *f, const uint8_t *data, size_t len, uint16_t seq)
 {
 	int code;
@@ -322,7 +319,7 @@ void packets_granted(struct relay *r, const struct net_note *note)
 		return;
 	f->dialled = note->addr[0];
 	code = open_host(f, note->port);
-	if (code < 0) { /* EACCES: the host lets this user send no echo requests */
+	if (code < 0) { /* EACCES: this user may not send echo requests */
 		tell(f, NET_CLOSED);
 		set_refused(f, code);
 		return;
@@ -346,7 +343,7 @@ void packets_close(struct relay *r, uint64_t id)
 
 /* ---- from the agent -------------------------------------------------------------------------- */
 
-/* Somebody outside of this machine, and one host. */
+/* Returns whether the packet is for one host, outside this machine. */
 static bool leads_out(const struct packet *p)
 {
 	static const uint8_t none[16] = {0};
@@ -354,7 +351,7 @@ static bool leads_out(const struct packet *p)
 
 	if (net_addr_class(&p->to) == NET_LOOPBACK || net_addr_eq(&p->to, &p->from))
 		return false;
-	if (net_addr_is_v4(&p->to)) /* 0/8; multicast, reserved, broadcast; our own */
+	if (net_addr_is_v4(&p->to)) /* 0/8; multicast, reserved, broadcast; cordon's own */
 		return v4 >> 24 != 0 && v4 < 0xe0000000u && v4 != NET_ROUTER && v4 != NET_INSIDE;
 	return p->to.b[0] != 0xff && memcmp(p->to.b, none, sizeof(none)) != 0 &&
 	       net_addr_class(&p->to) != NET_LINK_LOCAL;
@@ -433,7 +430,7 @@ static void take(struct relay *r, const struct packet *p)
 		f = flow_new(r, &key);
 	if (!f)
 		return;
-	if (f->next) { /* to the end of the list */
+	if (f->next) { /* moves to the end of the list */
 		DL_DELETE(r->flow_list, f);
 		DL_APPEND(r->flow_list, f);
 	}
@@ -449,7 +446,7 @@ static void take(struct relay *r, const struct packet *p)
 		send_out(f, p->data, p->len, p->seq);
 }
 
-/* True: there may be more. */
+/* Returns true if more packets may be queued. */
 static bool take_from(struct relay *r, int fd)
 {
 	struct packet p;
@@ -477,7 +474,7 @@ void packets_begin(struct relay *r)
 {
 	int early = r->spec.inside[EARLY_SOCKET];
 
-	r->last_flow = (uint64_t)r->now; /* after those of a relay before this one */
+	r->last_flow = (uint64_t)r->now; /* larger than the numbers of an earlier relay */
 	for (size_t i = 0; i < ARRAY_LEN(r->packets); i++) {
 		r->packets[i].fn = on_packets;
 		if (r->packets[i].fd >= 0 && relay_watch(r, &r->packets[i], EPOLLIN) < 0)
@@ -489,7 +486,7 @@ void packets_begin(struct relay *r)
 	util_close_fd(&early);
 }
 
-/* Until when it is kept without being used. */
+/* Returns the time at which an idle flow ends. */
 static int64_t last_until(const struct flow *f)
 {
 	int64_t idle = f->state == FLOW_REFUSED		 ? REFUSED_US

@@ -1,4 +1,4 @@
-/* tls_conn - a connection that the TLS process has in its hands, from ClientHello to both ends. */
+/* tls_conn - a connection in the TLS process, from its ClientHello until both ends are closed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 #include "backends/linux/net/tls_priv.h"
 
-#define HELLO_MAX (64u << 10) /* what is no ClientHello by then is none */
-#define HIGH	  (64u << 10) /* bytes that one end has not taken: the other is not read */
+#define HELLO_MAX (64u << 10) /* a longer ClientHello is not accepted as one */
+#define HIGH	  (64u << 10) /* unsent bytes of one end, at which the other end is not read */
 #define PIECE	  16384
 #define BEGIN_US  30000000 /* for ClientHello and handshakes */
 #define HELD_US	  500000   /* the end of an answer that looks like the beginning of a secret */
@@ -21,10 +21,10 @@ enum {
 };
 
 enum stage {
-	STAGE_HELLO, /* whose name is it? */
-	STAGE_PASS,  /* nobody's: bytes as they come */
+	STAGE_HELLO, /* which host? */
+	STAGE_PASS,  /* no secret's host: bytes pass unchanged */
 	STAGE_TLS,   /* a secret's host */
-	STAGE_OVER,  /* refused: the agent reads why */
+	STAGE_OVER,  /* refused: the agent reads the reason */
 };
 
 struct tls_conn {
@@ -33,29 +33,29 @@ struct tls_conn {
 	uint32_t bits;
 	int fd[2];
 	SSL *ssl[2];
-	BIO *hello;	   /* what was read before it was decided; NULL: read on */
-	struct buf raw;	   /* the same, in case that it passes */
-	struct buf to[2];  /* not sent yet to that end */
-	bool ended[2];	   /* it sends no more */
-	bool shut[2];	   /* it was told that there is no more */
-	bool full[2];	   /* it takes no more now */
-	bool broken, over; /* host: without an end of TLS; all of it */
-	bool passes;	   /* decided: no secret's host */
-	int mine;	   /* decided: the secret with the context; -1 */
+	BIO *hello;	   /* bytes read before the decision; NULL: read from the socket */
+	struct buf raw;	   /* the same bytes, in case the connection passes */
+	struct buf to[2];  /* not yet sent to that end */
+	bool ended[2];	   /* it has sent its end */
+	bool shut[2];	   /* it was sent the end */
+	bool full[2];	   /* it takes no more for the moment */
+	bool broken, over; /* broken: the host did not end TLS; over: the connection is finished */
+	bool passes;	   /* decided: not a secret's host */
+	int mine;	   /* decided: the secret whose context is used; -1 */
 	int64_t deadline;
 	/* STAGE_TLS */
 	struct rewriter rewriter;
 	struct rewrite_rule rules[SECRETS_MAX];
-	size_t of[SECRETS_MAX], n_rules; /* which secrets the rules are of */
+	size_t of[SECRETS_MAX], n_rules; /* the secrets that the rules are about */
 	struct mask mask;		 /* over secrets in answers */
-	int64_t held_at;		 /* it holds bytes since then, 0: none */
+	int64_t held_at;		 /* since when the mask holds bytes; 0: it holds none */
 	bool waits;			 /* for a secret */
-	bool answered;			 /* the host has said something */
+	bool answered;			 /* the host has sent data */
 };
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-/* The agent hears why where it can tell: nothing of the host's has come yet. */
+/* Refuses the connection. The agent is told why, unless the host has sent data. */
 static void refuse(struct tls_conn *c, int status, const char *what, const char *why, int64_t now)
 {
 	AUTO_BUF struct buf body = BUF_INIT;
@@ -88,7 +88,8 @@ static void refuse_host(struct tls_conn *c, int64_t now)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Bytes, 0: its end, -EAGAIN, or that it is broken. */
+/* Reads. Returns the number of bytes, 0 at the end, -EAGAIN, or another error if the end is
+ * broken. */
 static ssize_t take(struct tls_conn *c, int i, char *data, size_t size)
 {
 	ssize_t n;
@@ -121,7 +122,7 @@ static ssize_t take(struct tls_conn *c, int i, char *data, size_t size)
 	}
 }
 
-/* Bytes, -EAGAIN, or that it is broken. */
+/* Writes. Returns the number of bytes, -EAGAIN, or another error if the end is broken. */
 static ssize_t give(struct tls_conn *c, int i, const char *data, size_t len)
 {
 	size_t put;
@@ -142,7 +143,7 @@ static ssize_t give(struct tls_conn *c, int i, const char *data, size_t len)
 	return r == SSL_ERROR_WANT_WRITE || r == SSL_ERROR_WANT_READ ? -EAGAIN : -EPIPE;
 }
 
-/* What was sent may hold a secret. */
+/* Removes sent bytes, and clears them, as they may hold a secret. */
 static void drop_front(struct buf *b, size_t n)
 {
 	size_t left = b->len - n;
@@ -162,7 +163,7 @@ static void end_to(struct tls_conn *c, int i)
 	shutdown(c->fd[i], SHUT_WR);
 }
 
-/* To end i, what there is for it; its end, if the other has come to one. */
+/* Sends the waiting bytes to end i, and then the end, if the other end has reached its own. */
 static void flush(struct tls_conn *c, int i)
 {
 	c->full[i] = false;
@@ -204,7 +205,7 @@ static void feed(struct tls_conn *c, const char *data, size_t len, int64_t now)
 	}
 }
 
-/* A host that repeats a header does not give the secret away. */
+/* Takes bytes of the host. Masks secrets in them, in case the host repeats a header. */
 static void hear(struct tls_conn *c, const char *data, size_t len, int64_t now)
 {
 	const char *values[SECRETS_MAX];
@@ -229,7 +230,7 @@ void tls_conn_secret(struct tls_conn *c, size_t secret, const char *words)
 		refuse(c, 502, c->process->secrets->list[secret].name, words, 0);
 	c->waits = false;
 	if (words)
-		c->deadline = 0; /* set anew by tls_conn_run() */
+		c->deadline = 0; /* tls_conn_run() sets a new one */
 	else
 		feed(c, "", 0, 0);
 }
@@ -249,7 +250,7 @@ static void on_end(struct tls_conn *c, int i, ssize_t code, int64_t now)
 	c->ended[i] = true;
 }
 
-/* From end i to the other. */
+/* Moves bytes from end i to the other. */
 static void move(struct tls_conn *c, int i, int64_t now)
 {
 	char data[PIECE];
@@ -276,7 +277,7 @@ static void move(struct tls_conn *c, int i, int64_t now)
 	}
 }
 
-/* The agent's bytes go nowhere any more; it reads what it is told, and that is the end. */
+/* Drops further bytes of the agent while it reads the refusal. */
 static void run_over(struct tls_conn *c)
 {
 	char data[PIECE];
@@ -365,7 +366,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* On to the host, whose name must be in a certificate that the system trusts. */
+/* Connects to the host, whose certificate must have the name and be trusted by the system. */
 static bool begin_host(struct tls_conn *c, const char *host)
 {
 	static const unsigned char protocols[] = "\x08http/1.1";
@@ -405,7 +406,7 @@ static void begin_pass(struct tls_conn *c)
 {
 	c->stage = STAGE_PASS;
 	c->deadline = 0;
-	openssl.SSL_free(c->ssl[AGENT]); /* it has said nothing */
+	openssl.SSL_free(c->ssl[AGENT]); /* it has sent nothing */
 	c->ssl[AGENT] = NULL;
 	c->hello = NULL;
 	c->to[HOST] = c->raw;
@@ -462,7 +463,7 @@ static bool begin_agent(struct tls_conn *c)
 		return false;
 	}
 	BIO_set_mem_eof_return(c->hello, -1);
-	openssl.SSL_set_bio(c->ssl[AGENT], c->hello, out); /* its own from here on */
+	openssl.SSL_set_bio(c->ssl[AGENT], c->hello, out); /* owned by the SSL object */
 	SSL_set_app_data(c->ssl[AGENT], c);
 	openssl.SSL_set_accept_state(c->ssl[AGENT]);
 	return true;
@@ -520,7 +521,7 @@ void tls_conn_wants(const struct tls_conn *c, struct pollfd polled[2])
 		polled[i] = (struct pollfd){.fd = c->fd[i],
 					    .events = (short)((hears || begins ? POLLIN : 0) |
 							      (c->full[i] ? POLLOUT : 0))};
-		/* An end that is not listened to says nothing but that it has gone. */
+		/* poll() reports a hang-up in any case, so an end without events is left out. */
 		if (!polled[i].events)
 			polled[i].fd = -1;
 	}

@@ -18,7 +18,7 @@
 #include "core/os/beneath.h"
 #include "core/os/processes.h"
 
-/* What a call that is asked about was to bring, kept until it is over. */
+/* The objects that a call would bring into a folder, kept while the user is asked about it. */
 struct shown {
 	uint64_t handle;
 	struct asked asked;
@@ -33,12 +33,12 @@ struct es_door {
 	struct es_client *client;
 	bool dynamic;
 	struct shown *shown;
-	uint64_t told; /* the handle of a message whose refusal the keeper has told of */
+	uint64_t told; /* handle of the last message whose refusal the keeper has reported */
 };
 
-/* A name in a folder, found again. */
+/* A name in a folder, opened again. */
 struct place {
-	struct folder *folder; /* NULL: it lies in none */
+	struct folder *folder; /* NULL: in no folder */
 	char *dir;	       /* below the folder */
 	int fd;
 	struct at at;
@@ -55,7 +55,7 @@ static void place_done(struct place *p)
 	util_close_fd(&p->fd);
 }
 
-/* Its directory, without following anything: the kernel has told the path as it is. */
+/* Opens its directory without following links: the kernel's path is already resolved. */
 static int place_find(struct place *p, struct keeper *k, const char *path)
 {
 	const char *below, *slash;
@@ -77,8 +77,8 @@ static int place_find(struct place *p, struct keeper *k, const char *path)
 	return 0;
 }
 
-/* What the kernel found has this name still: nobody renames it between their look and our leave
- * without leave of ours, but a human might. */
+/* Returns whether the name still has the object that the kernel found. Between the kernel's look
+ * and our answer no process inside can rename it without a permission of ours, but the user can. */
 static bool is_as_found(const struct place *p, uint64_t dev, uint64_t ino)
 {
 	struct stat st;
@@ -107,7 +107,7 @@ static int caller_of(struct es_door *d, const struct es_message *m, struct calle
 {
 	*ret = (struct caller){
 		.door = &d->door, .request = m->handle, .granted = m->granted, .op = op_of(m)};
-	if (es_kind_asks(m->kind)) /* in whole seconds, which are told */
+	if (es_kind_asks(m->kind)) /* in whole seconds */
 		ret->held_for_s =
 			(uint32_t)MAX(es_client_patience(d->client, m) / 1000000, INT64_C(1));
 	return keeper_caller(d->k, m->process.pid, ret);
@@ -132,7 +132,8 @@ static void drop_shown(struct es_door *d, struct shown *s)
 	free(s);
 }
 
-/* What the keeper has answered; refusals by policy it has told of, and no others. */
+/* Returns the verdict for the keeper's result. Notes whether the keeper has reported the refusal,
+ * which it does for refusals by policy alone. */
 static enum es_verdict verdict_of(struct es_door *d, const struct es_message *m, int r)
 {
 	if (r == -FOLDER_HELD)
@@ -152,7 +153,7 @@ static enum es_verdict judge(void *data, const struct es_message *m, const char 
 	const char *below;
 	struct caller c;
 
-	if (access == ES_WRITES) /* keep() judges, where it is ours */
+	if (access == ES_WRITES) /* keep() judges it if it is in a folder */
 		return ES_ALLOW;
 	if (caller_of(d, m, &c) < 0)
 		return ES_DENY;
@@ -200,17 +201,15 @@ static int keep_one(const struct es_message *m, const struct caller *c, const st
 	return -EPERM;
 }
 
-/* Something comes to this name, over what has it or not. */
+/* Captures the name before an object comes to it, in place of another or not. */
 static int keep_target(const struct es_message *m, const struct caller *c, const struct place *p)
 {
 	return m->ino2 ? folder_foresee_replace(p->folder, c, &p->at)
 		       : folder_foresee_make(p->folder, c, &p->at, false);
 }
 
-/*
- * The kernel says of RENAME_SWAP what it says of a rename onto something that is there. So of each
- * of those both names may lose what they have, and get what the other one has.
- */
+/* The kernel describes a RENAME_SWAP like a rename over an existing object. So for each of those
+ * both names may lose their object and get the other's. */
 static int keep_rename(const struct es_message *m, const struct caller *c, const struct place *from,
 		       const struct place *to)
 {
@@ -226,7 +225,7 @@ static int keep_rename(const struct es_message *m, const struct caller *c, const
 		       : folder_foresee_remove(from->folder, c, &from->at);
 }
 
-/* Of a clone or a copy: over what is there it is written in place. */
+/* Captures the target of a clone or a copy, which writes an existing file in place. */
 static int keep_copy(const struct es_message *m, const struct caller *c, const struct place *to)
 {
 	return m->ino2 ? folder_foresee_open(to->folder, c, &to->at, O_WRONLY | O_TRUNC)
@@ -257,7 +256,7 @@ static int keep_two(const struct es_message *m, const struct caller *c, const st
 	}
 }
 
-/* A directory that has something in it; in doubt it has. */
+/* Returns whether the directory has entries; true if that is unknown. */
 static bool is_full(const struct place *p)
 {
 	int fd = openat(p->fd, p->at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -267,7 +266,7 @@ static bool is_full(const struct place *p)
 
 	while (dir && n < 3 && (e = readdir(dir)))
 		n++;
-	return n != 2; /* itself and the one above */
+	return n != 2; /* "." and ".." */
 }
 
 static bool is_tree(uint32_t mode, const struct place *p)
@@ -275,15 +274,13 @@ static bool is_tree(uint32_t mode, const struct place *p)
 	return p->folder && S_ISDIR(mode) && is_full(p);
 }
 
-/*
- * Why folder.h cannot judge it, or undo it. Where it was made nobody has judged the names in a
- * directory, nor where a link leads, and of a directory that goes elsewhere nobody has kept what is
- * in it. A swap does both at once.
- */
+/* Returns why folder.h cannot judge the rename, or undo it; else NULL. Names and link targets in a
+ * directory from elsewhere were not judged when they were made, and the content of a directory that
+ * leaves is not captured. A swap does both at once. */
 static const char *cannot_move(const struct es_message *m, const struct place *from,
 			       const struct place *to)
 {
-	if (from->folder == to->folder) /* onto one that is not empty nothing is renamed */
+	if (from->folder == to->folder) /* a rename onto a directory with entries is a swap */
 		return is_tree(m->mode2, to) ? "directories do not change places here: rename one "
 					       "after the other"
 					     : NULL;
@@ -295,8 +292,8 @@ static const char *cannot_move(const struct es_message *m, const struct place *f
 	return NULL;
 }
 
-/* The same of any kind. A clone of a directory brings all of it at once, also under a name that
- * means something for directories alone. */
+/* Like cannot_move(), for every kind of call. The clone of a directory brings all its content at
+ * once, perhaps under a name that is special for directories. */
 static const char *cannot_be(const struct es_message *m, const struct place *from,
 			     const struct place *to)
 {
@@ -364,7 +361,7 @@ static void done(void *data, const struct es_message *m)
 		folder_note_moved(one.folder, &c, &one.at, &two.at);
 }
 
-/* The keeper's own words, where it had some. */
+/* Reports a refusal, unless the keeper has done so in its own words. */
 static void denied(void *data, const struct es_message *m, const char *why)
 {
 	struct es_door *d = data;
@@ -411,7 +408,7 @@ static struct es_door *self(struct door *door)
 	return (struct es_door *)(void *)((char *)door - offsetof(struct es_door, door));
 }
 
-/* The deadlines are of another clock than the keeper's. */
+/* Wakes the keeper for the next deadline, which is by another clock. */
 static void wake(struct es_door *d)
 {
 	const struct es_seam *seam = es_queue_seam(d->queue);

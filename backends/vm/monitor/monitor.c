@@ -41,7 +41,7 @@ void monitor_fail(struct monitor *m, int status, const char *fmt, ...)
 	child_message_fail(m->sock, status, &err);
 }
 
-/* As the program ended: to whoever waits for this process it was that. */
+/* Ends as the program has ended, because the caller waits for this process in its place. */
 static NORETURN void leave(struct monitor *m)
 {
 	sigset_t set;
@@ -124,7 +124,8 @@ static void check_drained(struct monitor *m)
 		go_down(m);
 }
 
-/* A guest can say anything: a process that raises SIGSTOP would stay for ever. */
+/* Returns whether the signal ends a process. The guest may report any: this process would stop for
+ * ever if it raised SIGSTOP. */
 static bool ends_a_process(int sig)
 {
 	static const int others[] = {SIGSTOP, SIGTSTP, SIGTTIN,	 SIGTTOU,
@@ -174,7 +175,7 @@ static void on_event(struct monitor *m, const struct shim_event *e)
 		on_completed(m, e);
 }
 
-/* False: at its end. */
+/* Returns false at the end of the input. */
 static bool read_some(int *fd, struct buf *b)
 {
 	ssize_t n;
@@ -226,7 +227,7 @@ static void read_tty(struct monitor *m)
 	check_drained(m);
 }
 
-/* As query-status has it. Of what is none of our doing nobody would ever wake it. */
+/* Handles a state of query-status. In these states the machine never runs again by itself. */
 static void on_machine(struct monitor *m, const char *state)
 {
 	static const char *const dead[] = {"guest-panicked", "internal-error", "io-error",
@@ -280,7 +281,7 @@ static void send_some(int *fd, struct buf *b)
 	if (n > 0)
 		buf_drop_front(b, (size_t)n);
 	else if (n < 0 && errno != EINTR && errno != EAGAIN)
-		buf_clear(b); /* its end is seen elsewhere */
+		buf_clear(b); /* its end is detected elsewhere */
 }
 
 /* ---- signals and the keeper ------------------------------------------------------------------ */
@@ -292,7 +293,7 @@ static void qemu_ended(struct monitor *m, int status)
 	m->qemu = 0;
 	if (m->phase >= DOWN)
 		leave(m);
-	/* What it said before has not been read yet, perhaps. */
+	/* Its last words may not have been read yet. */
 	if (m->console >= 0)
 		read_words(m, &m->console);
 	if (m->words >= 0)
@@ -322,7 +323,7 @@ static void on_signal(struct monitor *m)
 		if (m->phase == STARTING || m->phase == RUNNING)
 			shim_resize(&m->control_out, JOB, rows, cols);
 	} else if (m->phase == STARTING || m->phase == RUNNING) {
-		words_hold(m, false); /* else it would wait for whoever sends that to answer */
+		words_hold(m, false); /* else the job would wait for the sender of the signal */
 		shim_signal(&m->control_out, JOB, (int)info.ssi_signo);
 	} else if (m->phase < STARTING) {
 		m->signal = (int)info.ssi_signo;
@@ -335,7 +336,7 @@ static void on_keeper(struct monitor *m)
 	struct note note;
 
 	if (child_message_recv(m->sock, &note, NULL, 0) <= 0) {
-		monitor_end_qemu(m); /* the keeper is gone */
+		monitor_end_qemu(m); /* the keeper has ended */
 		_exit(125);
 	}
 	if (note.kind == NOTE_GO) {
@@ -343,7 +344,7 @@ static void on_keeper(struct monitor *m)
 		start_program(m);
 	} else if (note.kind == NOTE_END && m->phase < DOWN) {
 		m->status = 128 + SIGKILL;
-		m->end_at = 0; /* this, too, takes no longer than a moment */
+		m->end_at = 0; /* go_down() sets a limit of its own */
 		go_down(m);
 	} else if (note.kind == NOTE_FAILED && m->phase < DOWN && !m->no_files_at) {
 		m->no_files_at = clock_mono_us() + NO_FILES_US;
@@ -440,7 +441,7 @@ static void serve_ports(struct monitor *m, const struct pollfd p[P_COUNT])
 		read_words(m, &m->console);
 	if (p[P_WORDS].revents & in)
 		read_words(m, &m->words);
-	/* The terminal's bytes came before the control port's word that they are all. */
+	/* The terminal's bytes came before the control port's message that they are complete. */
 	if (p[P_TTY].revents & in)
 		read_tty(m);
 	if (p[P_CONTROL].revents & in)

@@ -23,7 +23,7 @@ int stdio_take(struct monitor *m, struct err *err)
 	m->in = 0;
 	if (!m->spec->tty)
 		return 0;
-	/* The terminal has no session yet, or has this one. */
+	/* Makes the terminal the controlling one, if it has no session or this one. */
 	if (ioctl(0, TIOCSCTTY, 0) < 0)
 		return err_set(err, -errno, "take the terminal");
 	if (tcgetattr(0, &t) < 0)

@@ -61,7 +61,7 @@ void words_send(struct monitor *m)
 
 void words_pass(struct monitor *m, const struct shim_event *e)
 {
-	static struct guest_word w; /* of this process's one thread */
+	static struct guest_word w; /* this process has one thread */
 
 	w = (struct guest_word){.pid = (int32_t)e->id};
 	if (e->kind == SHIM_LEFT) {
@@ -106,7 +106,7 @@ static void obey(struct monitor *m, const struct guest_word *w)
 {
 	if (m->phase < DOWN && (w->kind == WORD_HOLD || w->kind == WORD_GO_ON))
 		words_hold(m, w->kind == WORD_HOLD);
-	/* A guest that boots or shuts down has no pid 1 that listens. */
+	/* A guest that boots or shuts down has no pid 1 that reads. */
 	if (m->phase != STARTING && m->phase != RUNNING)
 		return;
 	/* Drop the question if too many bytes wait; the keeper's question times out. */

@@ -16,9 +16,9 @@
 
 #define OUT_LEN	 (1u << 20)
 #define CHUNK	 (32u << 10)
-#define TURN_MS	 50  /* of the clock that looks at ended jobs */
-#define QUIET	 2   /* turns without a byte, after which a terminal that is still open is done */
-#define GONE_MAX 100 /* turns: the host has hung up */
+#define TURN_MS	 50  /* of the clock that checks ended jobs */
+#define QUIET	 2   /* turns without a byte, after which an open terminal counts as drained */
+#define GONE_MAX 100 /* turns after which the host counts as gone */
 
 static struct {
 	int control, tty, signals, procs;
@@ -76,8 +76,8 @@ void shim_say(const char *fmt, ...)
 		s.n_out += (size_t)n;
 }
 
-/* Writes what it can from a buffer, and moves the rest to its front. False: the other end is gone.
- */
+/* Writes as much of a buffer as possible, and moves the rest to its front. Returns false if the
+ * other end is closed. */
 static bool flush(int fd, char *data, size_t *len)
 {
 	ssize_t n = *len ? write(fd, data, *len) : 0;
@@ -116,7 +116,7 @@ static void look_at_report(struct job *j)
 	procs_tell(j->pid);
 }
 
-/* From a pipe to the control port. */
+/* Copies from a pipe to the control port. */
 static void pass_output(struct job *j, int *fd, const char *stream)
 {
 	static unsigned char bytes[CHUNK];
@@ -134,7 +134,7 @@ static void pass_output(struct job *j, int *fd, const char *stream)
 	}
 }
 
-/* From the terminal to its port. False: nobody has it open any more. */
+/* Copies from the terminal to its port. Returns false if no process has the terminal open. */
 static bool pass_tty(struct job *j)
 {
 	ssize_t n;
@@ -155,7 +155,7 @@ static void pass_input(struct job *j)
 	size_t before = j->n_input;
 
 	if (!flush(j->in, j->input, &j->n_input)) {
-		j->n_input = 0; /* nobody reads it: it is taken all the same */
+		j->n_input = 0; /* no process reads it: the input counts as taken */
 		j->end_input = true;
 	}
 	if (before > j->n_input)
@@ -166,7 +166,7 @@ static void pass_input(struct job *j)
 	}
 }
 
-/* All that it wrote is on its way to the host. */
+/* Returns whether all output of the job is on its way to the host. */
 static bool is_drained(struct job *j)
 {
 	if (j->tty)
@@ -224,7 +224,7 @@ static void start(const struct message *m)
 		return;
 	}
 	if (m->tty)
-		s.n_tty_in = 0; /* typed for one that has ended */
+		s.n_tty_in = 0; /* input for the job that has ended */
 	if (job_start(j, m) < 0)
 		fail(j, errno);
 }
@@ -252,7 +252,7 @@ static void tell_rollback(const struct message *m)
 
 	procs_refresh();
 
-	/* Names and pages that are not those of the host any more. */
+	/* Drops cached names and pages, which may differ from the host's. */
 	if (drop >= 0 && write(drop, "3", 1) < 0)
 		n = 0;
 	if (fd >= 0 && n > 0 && write(fd, line, (size_t)n) < 0)
@@ -287,7 +287,7 @@ static void obey(const struct message *m)
 	} else if (strcmp(m->type, "kill") == 0) {
 		procs_kill((int)m->id, (int)m->sig);
 	} else if (!j || j->ended) {
-		return; /* it has ended in the meantime */
+		return; /* it has ended meanwhile */
 	} else if (strcmp(m->type, "input") == 0) {
 		take_input(j, m);
 	} else if (strcmp(m->type, "resize") == 0) {
@@ -317,7 +317,8 @@ static void obey_lines(void)
 	}
 }
 
-/* Both return false when the host has hung up, which also read(2) says before it has come. */
+/* Both return false if the host has hung up. Before the host has connected, read(2) says the
+ * same. */
 static bool read_control(void)
 {
 	ssize_t n = read(s.control, s.line + s.n_line, LINE_LEN - s.n_line);
@@ -344,7 +345,7 @@ enum {
 	P_TTY,
 	P_SIGNALS,
 	P_PROCS,
-	P_STEPS,		       /* who listens, then who asks */
+	P_STEPS,		       /* the listener, then the callers */
 	P_JOBS = P_STEPS + 1 + ASKERS, /* four each: report, in, out, err */
 	P_COUNT = P_JOBS + 4 * JOBS,
 };
@@ -388,7 +389,8 @@ static void tick(void)
 	for (size_t i = 0; i < JOBS; i++) {
 		struct job *j = &s.jobs[i];
 
-		/* While the host reads slowly a job is not quiet: its next bytes wait. */
+		/* While the host reads slowly a job does not count as quiet, because its next bytes
+		 * wait. */
 		if (j->tty ? s.n_tty_out > 0 : !room_for(OUTPUT_ROOM(CHUNK)))
 			j->quiet = 0;
 		else
@@ -416,7 +418,7 @@ static void turn(void)
 
 	for (size_t i = 0; i < P_COUNT; i++)
 		p[i] = (struct pollfd){.fd = -1, .events = POLLIN};
-	/* A port whose host has hung up is always readable: then by the clock. */
+	/* A port without a host is always readable, so the clock checks it. */
 	p[P_CONTROL] = (struct pollfd){.fd = s.gone ? -1 : s.control,
 				       .events = (short)(POLLIN | (s.n_out ? POLLOUT : 0))};
 	p[P_TTY] = (struct pollfd){
@@ -430,7 +432,7 @@ static void turn(void)
 	n = poll(p, P_COUNT, needs_clock() ? TURN_MS : -1);
 	if (n == 0)
 		tick();
-	procs_read(); /* before what the host asks, and before who is waited for is reaped */
+	procs_read(); /* before the host's requests, and before processes are reaped */
 	reap();
 	if (s.gone || p[P_CONTROL].revents & (POLLIN | POLLHUP))
 		here = read_control();

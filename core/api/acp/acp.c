@@ -9,18 +9,18 @@
 #include "core/api/request_line.h"
 #include "core/base/json.h"
 
-#define FIRST_LINE (1u << 20) /* of the editor, at most */
+#define FIRST_LINE (1u << 20) /* of the editor's first line, at most */
 
 struct stream {
-	struct buf held; /* a line that is not whole yet and could be JSON */
-	bool inside;	 /* of a line that passes as it comes */
-	bool dropping;	 /* of one that is too long */
+	struct buf held; /* the beginning of a line that could be JSON */
+	bool inside;	 /* in a line that passes unread */
+	bool dropping;	 /* in a line that is too long */
 };
 
 enum speech {
-	SPEECH_UNKNOWN, /* the editor, which speaks first, has said nothing yet */
+	SPEECH_UNKNOWN, /* the editor, which speaks first, has sent nothing */
 	SPEECH_ACP,	/* its first line was JSON-RPC */
-	SPEECH_BYTES,	/* it was something else: everything passes */
+	SPEECH_BYTES,	/* its first line was something else: all bytes pass */
 };
 
 struct acp {
@@ -30,11 +30,11 @@ struct acp {
 	struct acp_tools_held *held; /* ACP_TOOLS_ASK; else NULL */
 	enum speech speech;
 	struct stream editor, agent;
-	bool stalled;	    /* the agent said what an editor might obey before that is known: */
-	struct buf waiting; /* it waits, and what came after it */
-	cJSON *turns[ACP_TURNS]; /* ids of prompts that are open */
+	bool stalled;		 /* bytes of the agent wait for the editor's first line */
+	struct buf waiting;	 /* these bytes */
+	cJSON *turns[ACP_TURNS]; /* ids of open prompts */
 	size_t n_turns;
-	cJSON *permission; /* id of the newest request for one that is open, or NULL */
+	cJSON *permission; /* id of the newest request for permission that is open, or NULL */
 };
 
 struct acp *acp_new(enum acp_tools tools, const struct acp_listener *on, void *data)
@@ -63,7 +63,7 @@ void acp_free(struct acp *a)
 	free(a);
 }
 
-/* NULL: the line is no JSON, or more than that, or too many values. */
+/* Returns NULL if the line is not JSON, has more after it, or has too many values. */
 static cJSON *parse(const char *line, size_t len)
 {
 	const char *rest = line;
@@ -91,7 +91,7 @@ static void permission_begins(struct acp *a, const cJSON *message)
 	a->on->permission(a->data, true);
 }
 
-/* By the editor's answer, or because the turn is over. */
+/* Ends a request for permission: by the editor's answer, or because the turn is over (id NULL). */
 static void permission_ends(struct acp *a, const cJSON *id)
 {
 	if (!a->permission || (id && !cJSON_Compare(a->permission, id, true)))
@@ -174,8 +174,8 @@ static void withdraw_tools(cJSON *message, enum acp_tools tools)
 		set_false(caps, "terminal");
 }
 
-/* Returns whether the prompt has a further block. It is the last one: an agent looks for commands
- * of its own in the first. */
+/* Returns whether the prompt has a further block. It is added last, because an agent looks for
+ * commands of its own in the first one. */
 static bool add_notices(struct acp *a, cJSON *message)
 {
 	cJSON *prompt = json_get(json_get(message, "params"), "prompt");
@@ -267,7 +267,7 @@ static void agent_line(struct acp *a, const char *line, size_t len, struct buf *
 		pass_anew(message, to_editor);
 		a->on->refused(a->data,
 			       "a command to log in with that the agent has for its editor");
-	} else { /* there every line is JSON */
+	} else { /* here each line must be JSON */
 		a->on->refused(a->data,
 			       "a line of the agent's that is no sound JSON, or too much of it");
 	}
@@ -308,7 +308,7 @@ static void take_piece(struct acp *a, struct stream *s, const char *piece, size_
 	} else if (could_be_json(&s->held) && s->held.len <= ACP_LINE) {
 		fn(a, s->held.data, s->held.len, out, back);
 	} else if (agents && a->tools != ACP_TOOLS_ON &&
-		   a->speech == SPEECH_ACP) { /* some parsers end a line elsewhere */
+		   a->speech == SPEECH_ACP) { /* some parsers end a line at other signs */
 		s->dropping = !whole;
 		a->on->refused(a->data, "a line of the agent's that is no JSON");
 	} else {
@@ -318,7 +318,7 @@ static void take_piece(struct acp *a, struct stream *s, const char *piece, size_
 	buf_clear(&s->held);
 }
 
-/* A carriage return ends a line for some who read. */
+/* Some readers end a line at a carriage return. */
 static const char *line_end(const struct acp *a, const struct stream *s, const char *bytes,
 			    size_t len)
 {
@@ -361,7 +361,7 @@ static void pass_held(struct stream *s, struct buf *out)
 	buf_clear(&s->held);
 }
 
-/* Passes on the bytes that waited until the first line of the editor had shown what it speaks. */
+/* Passes on the bytes that waited for the editor's first line. */
 static void settle(struct acp *a, struct buf *to_editor, struct buf *to_agent)
 {
 	struct buf waiting = a->waiting;
@@ -380,7 +380,7 @@ static void settle(struct acp *a, struct buf *to_editor, struct buf *to_agent)
 	buf_done(&waiting);
 }
 
-/* Its first line decides, or the lack of one. */
+/* Decides by the editor's first line, or by its absence. */
 static void listen_to(struct acp *a, bool over)
 {
 	size_t n = acp_blanks(a->editor.held.data, a->editor.held.len);

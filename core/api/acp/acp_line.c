@@ -1,4 +1,4 @@
-/* acp_line - judges a line of the agent: could an editor find more in it than cordon finds? */
+/* acp_line - judges whether an editor could read more in a line of the agent than cordon does. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/acp/acp_priv.h"
 
@@ -16,8 +16,8 @@ bool acp_is_tool(const char *method)
 	return method && (strncmp(method, "fs/", 3) == 0 || strncmp(method, "terminal/", 9) == 0);
 }
 
-/* Parsers take either of two members with one name, and some (Go's) ignore case: all of them count.
- * A notification asks for nothing, but an editor may take that of a tool for a request. */
+/* Of two members with one name parsers take either, and some (Go's) ignore case: all of them count.
+ * A notification requests nothing, but an editor may take one with a tool's name for a request. */
 bool acp_asks_for_more(const cJSON *message)
 {
 	bool request = false, tool = false, shows = true;
@@ -61,7 +61,7 @@ bool acp_has_odd_name(const cJSON *o, bool strict)
 	return false;
 }
 
-/* Every spelling of such a method has one of these signs. */
+/* A line without one of these signs cannot spell such a method. */
 bool acp_is_harmless(const char *line, size_t len)
 {
 	static const char *const signs[] = {"fs/",	 "fs\\/",     "terminal/", "terminal\\/",
@@ -83,7 +83,7 @@ size_t acp_blanks(const char *s, size_t len)
 	return n;
 }
 
-/* Our parser takes them for blanks, and some readers end a line there. */
+/* Our parser takes control characters for blanks, and some readers end a line there. */
 bool acp_has_controls(const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

@@ -6,7 +6,7 @@
 #include "core/api/acp/acp_priv.h"
 #include "core/base/json.h"
 
-/* Compares as parsers do that ignore case. */
+/* Compares names without case, as some parsers do. */
 static bool is_named(const cJSON *one, const char *name)
 {
 	return one->string && strcasecmp(one->string, name) == 0;

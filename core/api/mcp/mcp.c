@@ -113,7 +113,7 @@ cJSON *mcp_message(const char *method, cJSON *params)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* Not quicker where more of it is right. */
+/* Compares in the same time however many bytes match. */
 static bool same_token(const char *a, const char *b)
 {
 	size_t len = strlen(b);
@@ -134,12 +134,12 @@ static void take_token(struct mcp_conn *c, const cJSON *message)
 						  "with the content of the file '%s'",
 						  c->server->token_path);
 
-		c->input_over = true; /* on_sent() ends it: one try for each connection */
+		c->input_over = true; /* on_sent() ends it: each connection has one try */
 		mcp_error(c, NULL, NULL, FAULT_PROTOCOL_TOKEN, words, NULL);
 	}
 }
 
-/* Arrays were to be taken in one revision. */
+/* Takes an array of messages, which one revision allows. */
 static void take_array(struct mcp_conn *c, const cJSON *list)
 {
 	struct batch *b;
@@ -194,7 +194,7 @@ static void conn_end(struct mcp_conn *c)
 	while (c->calls) {
 		struct mcp_call *call = c->calls;
 
-		/* What it asked for is nobody's any more, unless it shall go on all the same. */
+		/* The call has lost its client. Its job is cancelled, unless jobs shall go on. */
 		if (call->request && m->serve->engine && call->request->job && !m->serve->go_on)
 			(void)!jobs_cancel(engine_jobs(m->serve->engine), call->request->job);
 		if (call->request)
@@ -212,7 +212,8 @@ static void conn_end(struct mcp_conn *c)
 		serve_deaf(m->serve);
 }
 
-/* What waits for the client to say something, or to ask again, waits in vain. */
+/* Returns whether no call is open. Calls that wait for a further message of the client do not
+ * count. */
 static bool is_done(const struct mcp_conn *c)
 {
 	const struct mcp_call *call;
@@ -223,7 +224,7 @@ static bool is_done(const struct mcp_conn *c)
 	return !channel_waiting(c->channel);
 }
 
-/* What was asked for is answered as long as somebody reads. */
+/* Ends the connection; open calls are answered first, if the client still reads. */
 static void on_ended(void *data, bool reader)
 {
 	struct mcp_conn *c = data;
@@ -287,7 +288,7 @@ static void on_client(uv_poll_t *poll, int status, int events)
 	mcp_connect(m, fd, fd, false);
 }
 
-/* Whole, or not there: a client may read it as soon as it is. */
+/* Writes the token file under another name first, as a client may read it as soon as it exists. */
 static int make_token(struct mcp_server *m, struct err *err)
 {
 	AUTO_FREE char *draft = xasprintf("%s.new", m->token_path);
@@ -298,7 +299,7 @@ static int make_token(struct mcp_server *m, struct err *err)
 		return err_set(err, -errno, "make a token");
 	for (size_t i = 0; i < sizeof(noise); i++)
 		snprintf(m->token + 2 * i, 3, "%02x", noise[i]);
-	unlink(draft); /* of one that was killed */
+	unlink(draft); /* left by a killed process */
 	fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0 && io_write_all(fd, m->token, strlen(m->token)) == 0 &&
 	    rename(draft, m->token_path) == 0)
@@ -309,7 +310,7 @@ static int make_token(struct mcp_server *m, struct err *err)
 	return err->code;
 }
 
-/* A name at which nobody listens any more is taken over; any other file is left alone. */
+/* Removes a socket without a listener from the name; any other file stays. */
 static void clear_name(const struct sockaddr_un *un)
 {
 	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -337,7 +338,7 @@ static int bind_socket(struct mcp_server *m, struct err *err)
 	mask = umask(0177);
 	r = bind(m->listener, (struct sockaddr *)&un, sizeof(un)) < 0 ? -errno : 0;
 	umask(mask);
-	if (r == 0) { /* the name is ours; so is the token's, which may be of one that was killed */
+	if (r == 0) { /* the name is ours, and so is that of a token left by a killed process */
 		m->token_path = xasprintf("%s.token", m->path);
 		unlink(m->token_path);
 	}
@@ -366,7 +367,7 @@ static struct mcp_server *server_new(struct serve *s)
 	s->also_full = is_full;
 	s->also_data = m;
 	if (getrandom(m->key, sizeof(m->key), 0) != (ssize_t)sizeof(m->key))
-		abort(); /* it blocks until there is some, and is short */
+		abort(); /* getrandom() blocks until it has enough, and fails for no other reason */
 	return m;
 }
 
@@ -391,7 +392,8 @@ int mcp_listen(struct mcp_server **ret, struct serve *s, const char *path, struc
 	return 0;
 }
 
-/* A front end that started this one holds a pipe: with it nobody is left to connect. */
+/* A front end that started this process holds the other end of a pipe: when it is closed, no client
+ * will connect. */
 static void on_input(uv_poll_t *poll, int status, int events)
 {
 	struct mcp_server *m = poll->data;

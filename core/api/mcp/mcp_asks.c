@@ -150,7 +150,8 @@ static bool is_about(const struct mcp_call *call, const struct ask *a)
 	return path && a->path && str_ends(a->path, path_base(path));
 }
 
-/* Returns whether the question is that of the undo. Its number is given while it is being asked. */
+/* Returns whether the question is about the undo, whose number is only known while the user is
+ * asked. */
 static bool is_of_undo(struct request *r, const struct ask *a)
 {
 	if (!a->own || !r->asks || (r->ask && r->ask != a->id))

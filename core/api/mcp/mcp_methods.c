@@ -10,7 +10,7 @@
 #include "core/api/schema.h"
 #include "core/base/json.h"
 
-#define LISTED	   100 /* steps among the resources */
+#define LISTED	   100 /* steps listed as resources */
 #define CLIENT_MAX 40  /* characters of a client's name */
 
 #define META_VERSION	  "io.modelcontextprotocol/protocolVersion"
@@ -56,7 +56,7 @@ static void take_name(const struct rpc *r)
 	s->client = buf_take(&title);
 }
 
-/* The one that was asked for, where it is spoken, else the newest. */
+/* Chooses the requested revision if it is supported, else the newest one. */
 static void initialize(const struct rpc *r)
 {
 	const char *wanted = cJSON_GetStringValue(json_get(r->params, "protocolVersion"));

@@ -158,7 +158,7 @@ static cJSON *error_result(const struct mcp_call *call, const struct fault *f)
 	return o;
 }
 
-/* Adds a stream of a command's output, which may have any bytes. */
+/* Adds one output stream of a command, which may have any bytes. */
 static void add_stream(cJSON *o, const char *name, const struct buf *text)
 {
 	AUTO_BUF struct buf clean = BUF_INIT;

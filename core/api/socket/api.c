@@ -1,4 +1,4 @@
-/* api - the session's socket on its loop: clients, what each has been told, their commands. */
+/* api - the session's socket on its loop: clients, what was sent to each, their commands. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/socket/api_priv.h"
 
@@ -25,12 +25,12 @@ struct peer {
 	char by[64]; /* for the audit log: "terminal: uid 1000, pid 4711" */
 	struct buf in;
 	size_t backlog;	 /* bytes that it has not read yet */
-	uint64_t row;	 /* the newest row that it was told of */
-	uint64_t *known; /* requests that it was told of */
+	uint64_t row;	 /* the newest row that was sent to it */
+	uint64_t *known; /* requests that were sent to it */
 	size_t n_known;
-	bool behind;		/* there is more to tell when it has read */
-	bool console, exec;	/* it is handed over as soon as it has read */
-	uint64_t given_version; /* of the model's, that it was told of */
+	bool behind;		/* more is to be sent when it has read */
+	bool console, exec;	/* handed over as soon as it has read */
+	uint64_t given_version; /* the model's, when the rules were last sent to it */
 };
 
 struct api {
@@ -88,7 +88,7 @@ static void drop(struct peer *p)
 
 static void tell(struct peer *p);
 
-/* The peer is the line of a console, or of a program, from now on. */
+/* Hands the connection over to a console, or to a program. */
 static void hand_over(struct peer *p)
 {
 	struct api *a = p->api;
@@ -148,10 +148,10 @@ static void send_text(struct peer *p, const struct buf *text)
 
 static void tell_requests(struct peer *p, const struct model *m, struct buf *out)
 {
-	AUTO_BUF struct buf connections = BUF_INIT; /* behind the requests that hello counts */
+	AUTO_BUF struct buf connections = BUF_INIT; /* sent after the requests that hello counts */
 	size_t known = 0, i = 0;
 
-	/* Both lists grow at their end and their ids with them. */
+	/* Both lists are sorted by id, as they grow only at the end. */
 	while (known < p->n_known || i < m->n_asks) {
 		p->behind = p->backlog + out->len + connections.len > API_BACKLOG / 2;
 		if (p->behind && known == p->n_known)
@@ -172,7 +172,7 @@ static void tell_requests(struct peer *p, const struct model *m, struct buf *out
 		p->known[i] = m->asks[i].id;
 }
 
-/* All of them again when one is new or over: they are few, and change when a human does. */
+/* Sends all rules after any change: they are few, and only users change them. */
 static void tell_rules(struct peer *p, const struct model *m, struct buf *out)
 {
 	if (p->given_version == m->given_version)
@@ -183,7 +183,7 @@ static void tell_rules(struct peer *p, const struct model *m, struct buf *out)
 			message_rule(out, &m->given[i]);
 }
 
-/* Rows come in floods: what a peer has not taken yet is skipped, the audit log has it all. */
+/* Sends rows. Of a flood it skips the rows that a peer has not taken; the audit log has all. */
 static void tell_rows(struct peer *p, const struct model *m, struct buf *out)
 {
 	size_t first = m->row_count - MIN(m->row_count, (size_t)(m->row_seq - p->row));
@@ -205,7 +205,7 @@ static void tell(struct peer *p)
 	if (p->console || p->exec)
 		return;
 	tell_requests(p, m, &out);
-	if (!p->behind) /* who wants the requests alone counts them */
+	if (!p->behind) /* a peer that wants only the requests counts them */
 		tell_rules(p, m, &out);
 	tell_rows(p, m, &out);
 	send_text(p, &out);
@@ -223,7 +223,7 @@ void api_changed(struct api *a)
 
 /* ---- what a peer says ------------------------------------------------------------------------ */
 
-/* Returns NULL, or why not. */
+/* Returns NULL, or the reason of a refusal. */
 static const char *obey_command(struct peer *p, const struct command_in *c, struct err *err)
 {
 	struct session *s = p->api->session;
@@ -349,7 +349,7 @@ static void on_connection(uv_stream_t *listener, int status)
 	}
 	if (a->n_peers > API_CLIENTS) {
 		message_reply(&hello, 0, "too many clients are connected to it: end some");
-		send_text(p, &hello); /* at once: there is room in a new socket */
+		send_text(p, &hello); /* sent at once, as a new socket has room */
 		drop(p);
 		return;
 	}
@@ -385,8 +385,8 @@ static void on_closed(uv_handle_t *handle)
 	free(a);
 }
 
-/* Under the directory's lock: who meets a name at which nobody listens yet would remove it as one
- * that a killed session left. A lock that cannot be had hinders no session. */
+/* Listens under the directory's lock: another cordon would remove a bound socket that does not
+ * listen yet, as stale. Without the lock the session starts all the same. */
 static int listen_at(struct api *a, const char *dir)
 {
 	AUTO_CLOSE int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

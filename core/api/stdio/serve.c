@@ -18,7 +18,7 @@
 #include "core/os/signals.h"
 
 #define TICK_MS	 500
-#define FLUSH_MS 2000 /* what the client may still read at the end */
+#define FLUSH_MS 2000 /* for the client to read the last lines */
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
@@ -118,7 +118,7 @@ void serve_respond(struct request *r, int outcome)
 	log_about(NULL);
 	serve_pace(s);
 	if (!s->open)
-		uv_timer_start(&s->tick, on_tick, 0, TICK_MS); /* it may have been the last */
+		uv_timer_start(&s->tick, on_tick, 0, TICK_MS); /* perhaps the last job */
 }
 
 struct request *serve_find(const struct serve *s, const cJSON *id)
@@ -148,7 +148,7 @@ static int check_room(const struct serve *s, struct fault *f)
 			 s->n_open, s->open_bytes);
 }
 
-/* The envelope, then the payload. */
+/* Checks the envelope, then the payload. */
 static int check(struct serve *s, const cJSON *message, const struct operation **ret,
 		 struct fault *f)
 {
@@ -200,7 +200,8 @@ static void perform(struct serve *s, struct request *r)
 	log_about(NULL);
 }
 
-/* What the values take, about. request_line_parse() bounds their number and depth. */
+/* Returns the approximate size of the values. request_line_parse() bounds their number and
+ * depth. */
 static size_t weight(const cJSON *value)
 {
 	size_t n = 0;
@@ -308,8 +309,8 @@ static bool has_jobs(const struct serve *s)
 	return false;
 }
 
-/* At the end of input what was asked for is still answered, as long as somebody reads. When nobody
- * does, what runs is ended with the session, or goes on to its end. */
+/* Ends after the input, when all requests are answered. If no client reads any more, running jobs
+ * end with the session, or go on to their end. */
 static void end_if_done(struct serve *s)
 {
 	bool over = s->deaf ? !s->go_on || !has_jobs(s) : s->input_over && !s->open;
@@ -334,7 +335,7 @@ static void on_ended(void *data, bool reader)
 		s->deaf = true;
 	else
 		s->input_over = true;
-	serve_tell(s); /* what waits for an answer */
+	serve_tell(s); /* answers waiting requests */
 	end_if_done(s);
 }
 
@@ -353,7 +354,7 @@ static void on_tick(uv_timer_t *timer)
 	struct serve *s = timer->data;
 
 	if (s->channel && channel_stalled(s->channel) > STALL_US)
-		serve_output_read(s, 0); /* drops what may be dropped */
+		serve_output_read(s, 0); /* drops droppable output */
 	serve_deny_unheard(s);		 /* a console may have left */
 	end_if_done(s);
 }

@@ -17,7 +17,7 @@
 
 struct output {
 	struct output *next;
-	uint64_t end; /* when the client has taken so many bytes in all, this is among them */
+	uint64_t end; /* bytes that the client must take in all to have this */
 	uint32_t job;
 	size_t len;
 };
@@ -39,8 +39,8 @@ void serve_output_read(struct serve *s, size_t bytes)
 		LL_DELETE(s->output, o);
 		free(o);
 	}
-	/* It reads nothing: what runs must not wait for it. What is in the channel stays there,
-	 * what comes from here on is dropped until it reads again. */
+	/* The client reads nothing, and jobs must not wait for it. Output in the channel stays;
+	 * later output is dropped until the client reads again. */
 	if (s->channel && channel_stalled(s->channel) > STALL_US)
 		for (o = s->output; o; o = o->next)
 			credit(s, o);
@@ -65,7 +65,7 @@ static void note_sent(struct serve *s, uint32_t job, size_t len)
 	LL_APPEND(s->output, o);
 }
 
-/* How many bytes at the end begin a character whose rest is still to come. */
+/* Returns how many bytes at the end begin a character that is not complete. */
 static size_t tail_of(const char *bytes, size_t len)
 {
 	for (size_t n = 1; n <= 3 && n <= len; n++) {
@@ -120,7 +120,7 @@ static void tell_dropped(struct request *r)
 	r->dropped = 0;
 }
 
-/* For an answer that has it all. */
+/* Keeps output for an answer that has all of it. */
 static void keep_output(struct request *r, struct buf *to, const char *bytes, size_t len)
 {
 	size_t room = OUTPUT_KEPT - MIN(to->len, (size_t)OUTPUT_KEPT);
@@ -244,7 +244,7 @@ static const struct job_listener listener = {
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-struct texts { /* NULL-terminated; borrowed strings but for `own` */
+struct texts { /* NULL-terminated; only `own` is heap */
 	const char **list;
 	size_t n;
 };
@@ -276,7 +276,7 @@ static char **env_of(const struct request *r)
 	return list;
 }
 
-/* putenv(3) would take the rest of such a name for the value. */
+/* Checks names of variables: putenv(3) would take a part of a name with = for the value. */
 static int check_env(struct request *r)
 {
 	for (const cJSON *one = json_first(serve_get(r, "env")); one; one = one->next)
@@ -287,7 +287,7 @@ static int check_env(struct request *r)
 	return 0;
 }
 
-/* input: all of it; NULL: what the command is sent. */
+/* input: all of the command's input; NULL: input comes later. */
 static int run(struct serve *s, struct request *r, uint32_t flags, const struct texts *argv,
 	       const char *input)
 {
@@ -386,7 +386,7 @@ int op_prompt(struct serve *s, struct request *r)
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-/* By request_id, or the one that runs; 0 and the fault. */
+/* Returns the job of request_id, or the running one; 0 and the fault if there is none. */
 static uint32_t job_of(struct serve *s, struct request *r)
 {
 	const cJSON *id = serve_get(r, "request_id");

@@ -333,7 +333,7 @@ static void tell_steps(struct serve *s, const struct model *m)
 	static const char *const kinds[] = {
 		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
 	size_t queued, i = m->n_steps;
-	bool over = true; /* all older ones are */
+	bool over = true; /* all older steps are reported */
 
 	if (jobs_running(engine_jobs(s->engine), &queued))
 		return;

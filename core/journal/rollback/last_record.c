@@ -43,8 +43,8 @@ static int ino_in_slot(const struct capture *s, uint64_t slot, uint64_t *ret)
 	return r;
 }
 
-/* Was the operation of the newest record performed? 1: yes, and for records that may be undone
- * either way. */
+/* Returns 1 if the operation of the newest record was performed, or if undoing the record does no
+ * harm either way. */
 static int performed(struct capture *s, const struct rec *y)
 {
 	uint64_t kept = 0, here = 0;
@@ -82,7 +82,8 @@ static int performed(struct capture *s, const struct rec *y)
 	return 1;
 }
 
-/* A rename done as exchange stopped half way: what was replaced still has the other's name. */
+/* Finishes a rename done as an exchange that stopped half way: moves the replaced object, which
+ * still has the old name, into its slot. */
 static int finish_swap(struct capture *s, const struct rec *y)
 {
 	uint64_t kept = 0, here = 0;
@@ -104,14 +105,14 @@ static int finish_swap(struct capture *s, const struct rec *y)
 	return renameat(at.fd, at.name, s->obj, slot) < 0 ? -errno : 0;
 }
 
-/* y answers r, which is still there: was r done? */
+/* y is the inverse of r, which is still in the log. Returns whether r was undone. */
 static int answered(struct capture *from, struct capture *to, const struct rec *r,
 		    const struct rec *y)
 {
 	uint64_t ino = 0;
 	int e;
 
-	if ((y->flags | r->flags) & REC_SKIPPED) /* it only changed sides, whole */
+	if ((y->flags | r->flags) & REC_SKIPPED) /* it only moved to the other log */
 		return true;
 	switch (y->type) {
 	case REC_NEW:
@@ -125,7 +126,7 @@ static int answered(struct capture *from, struct capture *to, const struct rec *
 	case REC_XCHG:
 	case REC_XINODE:
 		return performed(to, y);
-	case REC_DIR_NEW: /* done again, see above */
+	case REC_DIR_NEW: /* performed again, see done_again() */
 	case REC_META:
 	case REC_CONTENT:
 	case REC_DTIME:
@@ -143,7 +144,8 @@ static bool done_again(enum rec_type type)
 	return type == REC_META || type == REC_CONTENT || type == REC_DIR_NEW;
 }
 
-/* A forward operation of a step, or an obstacle: at most a pair of records is not done. */
+/* Settles a forward operation of a step or of an obstacle: at most the newest two records were not
+ * performed. */
 static int settle_one(struct capture *s, const struct rec *top, size_t start)
 {
 	struct rec below;
@@ -154,12 +156,12 @@ static int settle_one(struct capture *s, const struct rec *top, size_t start)
 	if (e != 0)
 		return e < 0 ? e : 0;
 	e = capture_drop_link(s, top);
-	/* A second name that is dropped leaves its mark on the inode, a new ctime. The record stays
-	 * (with nothing in its slot it undoes nothing), so that the path is looked at again. */
+	/* Dropping the second hard link changed the inode's ctime. The record stays, so that the
+	 * path is looked at again; its slot is empty, so it undoes nothing. */
 	if (e < 0 || (top->type == REC_GONE && top->flags & REC_LINKED))
 		return e;
 	e = undo_log_cut(&s->log, start);
-	/* The rename's target had been kept just before. */
+	/* The rename's target was captured by the record before. */
 	if (e < 0 || top->type != REC_RENAME || !undo_log_last(&s->log, start, &below, &start) ||
 	    below.type != REC_GONE || !str_eq(below.path, top->path2))
 		return e;
@@ -259,9 +261,10 @@ int last_record_settle(struct capture *from, struct capture *to, bool forward)
 			e = undo_log_cut(&to->log, y_start);
 		return e < 0 ? e : 0;
 	}
-	/* What answers a record that has been taken off was performed before that. */
+	/* An inverse whose record was removed from the log was performed before that removal. */
 	if (has_y && (!has_r || y.seq > r.seq))
 		return y.src ? 0 : settle_one(to, &y, y_start);
-	/* Of a step that was kept every operation was performed, whatever lies there by now. */
+	/* If the step was kept, all its operations were performed, whatever the paths have at
+	 * recovery. */
 	return has_r && forward ? settle_one(from, &r, r_start) : 0;
 }

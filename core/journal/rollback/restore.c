@@ -38,7 +38,7 @@ static void store_done(struct store *s)
 		journal_close(s->j);
 }
 
-/* Another folder that the step changed too. */
+/* Opens another folder that the step also changed. */
 static int find_part(struct journal *j, int64_t id, const char *path, struct store *ret,
 		     struct err *err)
 {
@@ -61,7 +61,8 @@ static int find_part(struct journal *j, int64_t id, const char *path, struct sto
 	return MIN(r, 0);
 }
 
-/* They must lie in one of the step's folders: each has a history of its own. */
+/* Finds the store of the paths. All must be in one of the step's folders, as each folder has its
+ * own history. */
 static int find_store(struct journal *j, int64_t id, const char *const *paths, struct store *ret,
 		      struct err *err)
 {
@@ -91,8 +92,8 @@ static int find_store(struct journal *j, int64_t id, const char *const *paths, s
 /* ---- whether ----------------------------------------------------------------------------------
  */
 
-/* Does a file stand where a directory above the path was? One that is restored as well has an entry
- * of its own. */
+/* Sets *ret if a file is where a directory above the path was. A directory that is restored as well
+ * has its own entry. */
 static int is_barred(const struct restore *r, int root, const char *path, bool *ret)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
@@ -117,7 +118,7 @@ static int is_barred(const struct restore *r, int root, const char *path, bool *
 	return e;
 }
 
-/* Where it comes back to. */
+/* Returns the path to which the object returns. */
 static const char *place_of(const struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
@@ -125,8 +126,9 @@ static const char *place_of(const struct restore *r, size_t i)
 	return r->pieces[i].was ? r->pieces[i].was : c->old_path ? c->old_path : c->path;
 }
 
-/* Somebody's later change would be lost from sight; *later: only steps' that are kept. If not, what
- * is there is what the restore expects. */
+/* Sets *ret if the restore would overwrite an external edit, and *later if it would only overwrite
+ * changes of later steps, which are kept. Without an edit the present object becomes the expected
+ * one. */
 static int has_changed(struct restore *r, size_t i, bool *ret, bool *later)
 {
 	const struct since *since = &r->pieces[i].since;
@@ -140,7 +142,7 @@ static int has_changed(struct restore *r, size_t i, bool *ret, bool *later)
 
 	*ret = false;
 	if (was && !str_eq(was, c->path) && restore_find(r, c->root, was))
-		return 0; /* which has an entry of its own */
+		return 0; /* the other path has its own entry */
 	e = root_look(j, c->root, was ? was : c->path, &at, &o);
 
 	if (e < 0)
@@ -161,7 +163,8 @@ static int has_changed(struct restore *r, size_t i, bool *ret, bool *later)
 	return is_barred(r, c->root, place_of(r, i), ret);
 }
 
-/* What restore_all() would not find, and a step that was unprotected by then never had. */
+/* Returns whether the old content is missing: the step was unprotected when it changed this
+ * file. */
 static bool is_lost(const struct restore *r, size_t i)
 {
 	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
@@ -248,7 +251,7 @@ int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths
 	return e;
 }
 
-/* Nothing of it may have changed since, or be lost. */
+/* Checks that no chosen object was edited externally or is missing in the store. */
 static int check(struct restore *r, struct err *err)
 {
 	const char *lost = NULL;
@@ -286,7 +289,7 @@ static int check(struct restore *r, struct err *err)
 	return 0;
 }
 
-/* Unless that is all there is to restore. */
+/* Deselects missing objects, unless all are missing. */
 static void leave_lost(struct restore *r)
 {
 	AUTO_FREE bool *lost = xcalloc(r->n + 1, sizeof(*lost));
@@ -356,7 +359,7 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		leave_lost(&r);
 	else if (e == 0)
 		e = check(&r, err);
-	j->evict_below = llabs(id); /* on a full disk, too, it is read to the end */
+	j->evict_below = llabs(id); /* even a full disk must not prune this step */
 	if (e == 0)
 		e = restore_begin(&r, command, err);
 	mask = umask(0);

@@ -28,7 +28,7 @@ struct since { /* later changes of a path; see restore_later.c */
 	struct change_side left;
 	bool later;  /* a later step changed the path and left this state */
 	bool broken; /* an external edit changed it since, or that is unknown */
-	/* Edited from outside while this step or a later one ran: the edit is part of their
+	/* Edited externally while this step or a later one ran: the edit is part of their
 	 * after-state. */
 	bool outside;
 	bool within; /* the same, while this step ran */
@@ -45,7 +45,7 @@ struct piece {
 	struct since since;
 	struct change_side expected; /* state at its path when it was checked */
 	bool checked;
-	/* its bytes, if they are in the folder: opened before anything moves */
+	/* Its bytes, if they are in the folder: opened before any object is moved. */
 	struct content_origin here;
 };
 
@@ -66,13 +66,12 @@ struct restore {
 	unsigned tmp; /* temporary names used so far */
 };
 
-/* Begins the new step: every file that it places is noted, and nothing else than the captured
- * object is replaced. */
+/* Begins the new step: notes each file that it places, and replaces only the captured objects. */
 int restore_begin(struct restore *r, const char *command, struct err *err) MUST_USE;
-/* Ends it. e: the result so far; an error, or an object that was edited meanwhile, aborts the step.
- */
+/* Ends the new step. e: the result so far. Aborts the step after an error, or if an object was
+ * edited meanwhile. */
 int restore_end(struct restore *r, int e, struct err *err) MUST_USE;
-/* Loads the changes of step r->id of r->j that `paths` select, with those they depend on. Call
+/* Loads the changes of step r->id of r->j that `paths` select, and those they depend on. Call
  * restore_done() also on failure. */
 int restore_load(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 void restore_done(struct restore *r);
@@ -104,7 +103,7 @@ int restore_say_edited(const char *path, struct err *err); /* -ESTALE */
  * -ESTALE. */
 int restore_taken(const struct restore *r, struct err *err) MUST_USE;
 
-/* Returns whether the step changed the mode or owner, beside whatever else it did. */
+/* Returns whether the step changed the mode or owner, perhaps besides other changes. */
 static inline bool changes_mode(const struct change *c)
 {
 	return c->before.mode != c->after.mode || c->before.uid != c->after.uid ||

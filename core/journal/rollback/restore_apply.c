@@ -28,7 +28,8 @@ static char *way_name(const struct target *t, const char *name)
 	return xasprintf("%s%s%s", t->dir, *t->dir ? "/" : "", name);
 }
 
-/* Changes come from the bottom up: the directories above still have their names of the end. */
+/* Called from the bottom up, so that the directories above still have the names that the step
+ * left. */
 int restore_out(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
@@ -55,7 +56,7 @@ int restore_out(struct restore *r, size_t i)
 	return e;
 }
 
-/* And from the top down: what they are brought into has its old name already. */
+/* Called from the top down, so that the directories above have their old names already. */
 int restore_back(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
@@ -92,11 +93,11 @@ int restore_remove(struct restore *r, size_t i)
 
 	if (e == 0)
 		e = target_clear(r, &t);
-	/* What comes to the name from here on is not the step's. */
+	/* Objects that get this name from here on are not the step's. */
 	r->pieces[i].gone = e == 0 || e == -ENOENT || e == -ENOTDIR || e == -ELOOP;
 	if (r->pieces[i].gone)
 		return 0;
-	/* Of a directory what is not the step's stays, and so does the directory. */
+	/* Entries of a directory that the step did not create stay, and so does the directory. */
 	return (e == -ENOTEMPTY || e == -EEXIST) && S_ISDIR(c->after.mode) ? 0 : e;
 }
 
@@ -125,7 +126,7 @@ static int link_made(struct restore *r, struct target *t, const struct made *m)
 	return e < 0 ? e : replace_by_link(r, t, &first.at);
 }
 
-/* By a descriptor: its name in the store is none of the folder's. */
+/* Links by descriptor: the slot's name is not in the folder. */
 static int link_slot(struct restore *r, struct target *t, const struct content_origin *o)
 {
 	AUTO_CLOSE int fd = object_open(o->slots, o->slot);
@@ -134,7 +135,8 @@ static int link_slot(struct restore *r, struct target *t, const struct content_o
 	return fd < 0 ? fd : replace_by_link(r, t, &from);
 }
 
-/* The slot's inode has names in the folder too, and nobody changed it since: it is one of them. */
+/* Returns whether the slot's inode also has names in the folder and is unchanged: the target
+ * becomes one of its hard links. */
 static bool slot_is_shared(struct restore *r, const struct content_origin *o,
 			   const struct change_side *was)
 {
@@ -157,13 +159,14 @@ static int bring_file(struct restore *r, struct target *t, const struct content_
 	e = replace_by_copy(r, t, o);
 	if (e != -EPERM)
 		return e;
-	/* Somebody else's file: a copy would be ours, its own inode is theirs. */
+	/* The file is another user's: a copy would have our owner, the inode in the slot has the
+	 * right one. */
 	if (o->slots >= 0)
 		return link_slot(r, t, o);
 	return S_ISREG(t->now.mode) && t->now.ino == was->ino ? replace_in_place(r, t, o) : e;
 }
 
-/* A pipe, a socket, a device: nothing is in it that two names could spoil. */
+/* Restores a pipe, socket or device: it has no content that a shared inode could change. */
 static int bring_special(struct restore *r, struct target *t, const struct content_origin *o,
 			 const struct change_side *was)
 {
@@ -202,8 +205,8 @@ static int bring(struct restore *r, struct target *t, const struct content_origi
 	return S_ISLNK(was->mode) ? replace_by_symlink(r, t, o) : bring_special(r, t, o, was);
 }
 
-/* To a guarded name comes no file that somebody may still write to: a new one, with the bytes that
- * the step found. */
+/* Restores a guarded name. An inode to which a process may still write is not used: a new file gets
+ * the bytes from before the step. */
 static int bring_copy(struct restore *r, size_t i, struct target *t)
 {
 	const struct content_origin *here = &r->pieces[i].here;
@@ -228,11 +231,11 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 
 	if (S_ISREG(c->before.mode) && root_guards(r->j, c->root, r->pieces[i].was, S_IFREG))
 		return bring_copy(r, i, t);
-	if (here->present && here->fd < 0 && /* they are at their place */
+	if (here->present && here->fd < 0 && /* the bytes are at their place */
 	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))
 		return target_set_attrs(r, t, (struct span){here->meta.data, here->meta.len});
 	if (here->present && S_ISREG(t->now.mode) &&
-	    replace_has_bytes(t, here)) /* and came back there */
+	    replace_has_bytes(t, here)) /* and were moved back */
 		return target_set_attrs(r, t, (struct span){here->meta.data, here->meta.len});
 	if (here->present)
 		return bring(r, t, here, &c->before);
@@ -279,7 +282,7 @@ int restore_owner_mode(struct restore *r, size_t i)
 	return e < 0 ? e : op_chmod(r->s, &t.at, was->mode & 07777, NULL);
 }
 
-/* Those of another's directory are not ours to set. */
+/* Sets the times, unless the directory is another user's. */
 static int set_times(struct restore *r, struct target *t, const struct timespec times[2])
 {
 	int e = op_utimens(r->s, &t->at, times, NULL);
@@ -287,14 +290,15 @@ static int set_times(struct restore *r, struct target *t, const struct timespec 
 	return e == -EPERM && t->now.uid != geteuid() ? 0 : e;
 }
 
-/* Its times are not those of when it was emptied. */
+/* Restores a directory's metadata, but keeps the times that it has: refilling it has changed
+ * them. */
 static int parent_attrs(struct restore *r, const struct parent *p)
 {
 	AUTO_TARGET struct target t = TARGET_NONE;
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
 	int e = target_find(r, p->root, p->path, &t);
 
-	if (e < 0 || !S_ISDIR(t.now.mode)) /* what the step had made there went again */
+	if (e < 0 || !S_ISDIR(t.now.mode)) /* the directory was removed again */
 		return e == -ENOENT || e == -ENOTDIR ? 0 : e;
 	times[1].tv_sec = t.now.mtime_ns / 1000000000;
 	times[1].tv_nsec = t.now.mtime_ns % 1000000000;
@@ -302,7 +306,7 @@ static int parent_attrs(struct restore *r, const struct parent *p)
 	return e < 0 ? e : set_times(r, &t, times);
 }
 
-/* From the bottom up: one may lock what lies in it. */
+/* Works from the bottom up: the mode of a directory may lock those below it. */
 int restore_parents(struct restore *r)
 {
 	int e = 0;
@@ -312,8 +316,8 @@ int restore_parents(struct restore *r)
 	return e;
 }
 
-/* The directory that has this number, or is there in its stead? The step may have made another of
- * that name. */
+/* Returns whether the directory has this inode number, or was recreated in its place. The step may
+ * have created another directory of that name. */
 static bool stands_for(const struct restore *r, const struct target *t, uint64_t ino)
 {
 	const struct made *m;

@@ -75,7 +75,7 @@ static int read_now(struct restore *list, size_t i, struct buf *ret, struct err 
 	if (r == 0 && !S_ISREG(o.mode))
 		return err_say(err, -ESTALE, "'%s' is no file any more", c->path);
 	r = r < 0 ? r : fd < 0 ? fd : io_read_all(fd, HUNK_FILE_MAX, &text, &len);
-	restore_expect(&list->pieces[i], &o); /* as it was before it was read */
+	restore_expect(&list->pieces[i], &o); /* the state before it was read */
 	if (r < 0)
 		return err_set(err, r, "read '%s'", c->path);
 	buf_add(ret, text, len);
@@ -115,7 +115,7 @@ static int merge(struct sides *s, const char *path, struct err *err)
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
-/* text NULL: mode and owner alone. */
+/* text NULL: only mode and owner. */
 static int bring_piece(struct restore *r, size_t i, const struct buf *text, struct err *err)
 {
 	int e = text ? restore_text(r, i, (struct span){text->data, text->len})
@@ -137,7 +137,8 @@ static int write_step(struct restore *r, size_t i, unsigned hunk, const struct b
 	return e < 0 ? e : restore_end(r, bring_piece(r, i, text, err), err);
 }
 
-/* A file before and after the step, of a name that may be written. */
+/* Finds the file, which must have existed before and after the step, at a name that may be
+ * written. */
 static int find_file(struct restore *list, const char *const *paths, const struct change **ret,
 		     struct err *err)
 {
@@ -167,7 +168,7 @@ static int find_file(struct restore *list, const char *const *paths, const struc
 	return 0;
 }
 
-/* The mode and owner that the step found, where they are as the step left them. */
+/* Restores mode and owner from before the step, if they are as the step left them. */
 static int restore_mode(struct restore *list, const struct change *c, struct err *err)
 {
 	const size_t i = (size_t)(c - list->list);
@@ -190,7 +191,7 @@ static int restore_mode(struct restore *list, const struct change *c, struct err
 	return write_step(list, i, 0, NULL, err);
 }
 
-/* In the folder that the path lies in. */
+/* Reverts the hunk in the folder that has the path. */
 static int restore_in(struct journal *j, int64_t id, const char *const *paths, unsigned hunk,
 		      struct err *err)
 {
@@ -203,7 +204,7 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		return r;
 	if (hunk == 0)
 		return restore_mode(&list, c, err);
-	/* What lies there first: the side after the step may be read from that. */
+	/* The present file is read first, as the after-state may be read from the same file. */
 	r = read_now(&list, (size_t)(c - list.list), &s.now, err);
 	if (r == 0)
 		r = read_side(j, id, c, false, &s.before, err);

@@ -39,8 +39,8 @@ static void follow(struct since *s, const struct change_side *found, const struc
 	s->left = *left;
 }
 
-/* Below a directory that it moved away nothing is left, and that went as it was. What came to the
- * place of another is nothing that this step knew. */
+/* A later step renamed a directory. No object is left below its old path; each went as it was. The
+ * states below its new path are unknown to this step. */
 static void take_below(struct restore *r, const struct change *c)
 {
 	static const struct change_side none;
@@ -69,7 +69,7 @@ static void take(void *data, const struct summary *head, const struct change *c)
 		follow(to, c->old_path ? &none : &c->before, &c->after);
 }
 
-/* What it did is not known, or not all of it. */
+/* Marks all paths: the later step's changes are unknown, in whole or in part. */
 static void break_all(struct restore *r)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -82,8 +82,8 @@ static void mark_outside(struct since *s, bool within)
 	s->within |= within;
 }
 
-/* The step's after-image tells edits that no barrier does: in a repository outside the folder. A
- * damaged one tells nothing. */
+/* Reads the step's after-image: it shows edits without a barrier, in a repository outside the
+ * folder. A damaged image shows none. */
 static void read_image(struct restore *r, int dir, bool within)
 {
 	AUTO_IMAGE_READER struct after_image_reader reader = {0};
@@ -107,7 +107,7 @@ static int read_step(struct restore *r, const char *name)
 	AUTO_SUMMARY struct summary head = {0};
 	int e;
 
-	if (fd == -ENOENT) /* it had to go since it was listed */
+	if (fd == -ENOENT) /* it was pruned after the listing */
 		break_all(r);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
@@ -121,7 +121,7 @@ static int read_step(struct restore *r, const char *name)
 /* ---- edits from outside -----------------------------------------------------------------------
  */
 
-/* When the step ended; far in the future if that is not known. */
+/* Returns the time at which the step ended; far in the future if that is unknown. */
 static int64_t end_of(const struct restore *r, int64_t id)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);

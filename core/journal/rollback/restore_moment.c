@@ -110,7 +110,8 @@ static void expected_done(struct expected *all)
 	path_set_done(&all->absent);
 }
 
-/* What the restore itself has put somewhere is not asked about. */
+/* Returns whether the removed object is the checked one. Objects that the restore itself placed are
+ * not compared. */
 static bool was_expected(const struct restore *r, const struct expected *all, const struct rec *rec,
 			 const struct object *o)
 {

@@ -22,7 +22,7 @@
  * anything moves.
  */
 
-/* What must be known or open before anything moves. */
+/* Finds and opens all objects that are needed, before any of them is moved. */
 static int look_around(struct restore *r, struct err *err)
 {
 	int e = restore_look_back(r, true, err);
@@ -45,11 +45,11 @@ static int look_around(struct restore *r, struct err *err)
 	return e;
 }
 
-/* In the order of work. */
+/* The order of work. */
 enum rank {
 	RANK_DIR,
-	RANK_HERE,  /* the bytes are at their place */
-	RANK_INODE, /* the inode is, its bytes are not */
+	RANK_HERE,  /* content is at its place */
+	RANK_INODE, /* inode has its place, content does not */
 	RANK_AWAY,
 	RANKS
 };
@@ -83,7 +83,7 @@ static int say(struct err *err, int e, const char *path)
 		       path);
 }
 
-/* One pass over the pieces that `which` says yes to; backwards: from the bottom up. */
+/* Calls the function for each piece that `which` selects. backwards: from the bottom up. */
 static int pass(struct restore *r, bool backwards, bool (*which)(const struct restore *r, size_t i),
 		int (*work)(struct restore *r, size_t i), struct err *err)
 {
@@ -112,7 +112,7 @@ static bool was_dir(const struct restore *r, size_t i)
 	return S_ISDIR(r->list[i].before.mode);
 }
 
-/* Sources need not be chosen themselves. */
+/* Moves objects to their old names. Their pieces need not be chosen. */
 static int move_back(struct restore *r, struct err *err)
 {
 	int e = 0;
@@ -139,7 +139,8 @@ static int bring_objects(struct restore *r, struct err *err)
 	return e;
 }
 
-/* Directories of which the step changed only the entries are in no change, but in its log. */
+/* Restores the times of directories of which the step changed only the entries: they are not in the
+ * changes, only in the log. */
 static int bring_all_times(struct restore *r, const char *const *paths, struct err *err)
 {
 	const struct path_index *t;
@@ -147,7 +148,7 @@ static int bring_all_times(struct restore *r, const char *const *paths, struct e
 	int e = path_index_get(r->j, r->id, false, &t);
 
 	log = e < 0 ? NULL : path_index_log(t, r->id);
-	/* Backwards: the first record of a directory has the last word. */
+	/* Backwards, so that the first record of a directory is applied last. */
 	for (size_t i = log ? log->end : 0; log && e == 0 && i-- > log->first;) {
 		const struct path_record *m = &t->list[i];
 		AUTO_BUF struct buf mem = BUF_INIT;
@@ -171,7 +172,7 @@ static int bring_all_times(struct restore *r, const char *const *paths, struct e
 	return e;
 }
 
-/* What else lies in it by now would come along. */
+/* Refuses to move a whole directory to a guarded name: it may have entries of other origin. */
 static int refuse_guarded(const struct restore *r, struct err *err)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -201,7 +202,7 @@ int restore_all(struct restore *r, const char *const *paths, struct err *err)
 		e = pass(r, true, was_made, restore_remove, err);
 	if (e == 0)
 		e = move_back(r, err);
-	if (e == 0) /* directories that it made to move something into */
+	if (e == 0) /* directories created as targets of moves */
 		e = pass(r, true, was_made, restore_remove, err);
 	if (e == 0)
 		e = bring_objects(r, err);

@@ -27,7 +27,7 @@
  * owner.
  */
 
-/* The name never leads to a mixture of both files. */
+/* Replaces by a rename, so that the name never leads to a mixture of both files. */
 static int rename_over(struct restore *r, const struct at *tmp, struct target *t)
 {
 	int e = S_ISDIR(t->now.mode) ? target_clear(r, t) : 0;
@@ -45,7 +45,7 @@ static int rename_over(struct restore *r, const struct at *tmp, struct target *t
 	return e;
 }
 
-/* What was made for nothing. */
+/* Removes the copy that could not be placed. */
 static int take_away(struct restore *r, const struct at *tmp, int e)
 {
 	int undone = op_unlink(r->s, tmp, NULL);
@@ -53,7 +53,7 @@ static int take_away(struct restore *r, const struct at *tmp, int e)
 	return undone < 0 ? undone : e;
 }
 
-/* now: with the present time for its mtime. */
+/* Places a copy of the file. now: its mtime is the present time. */
 static int put_copy(struct restore *r, struct target *t, int from, struct span meta, bool now)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
@@ -65,7 +65,7 @@ static int put_copy(struct restore *r, struct target *t, int from, struct span m
 	if (fd < 0)
 		return take_fd(&fd);
 	e = object_copy_data(from, fd);
-	/* Made in this step: its creation is the record of all that happens to it. */
+	/* The file was created in this step, so its creation is the only record needed. */
 	if (e >= 0)
 		e = attributes_apply(fd, meta);
 	if (e >= 0 && now && futimens(fd, times) < 0)
@@ -78,7 +78,7 @@ int replace_by_copy(struct restore *r, struct target *t, const struct content_or
 	return put_copy(r, t, o->fd, (struct span){o->meta.data, o->meta.len}, false);
 }
 
-/* The bytes of `from`, and what else the file is. */
+/* Replaces the content by the bytes of `from`, and keeps the file's metadata. */
 static int text_over(struct restore *r, struct target *t, int from)
 {
 	AUTO_CLOSE int old = object_open(t->at.dirfd, t->at.name);
@@ -97,7 +97,8 @@ int replace_by_link(struct restore *r, struct target *t, const struct at *from)
 	return e < 0 ? e : rename_over(r, &tmp, t);
 }
 
-/* It is the file that has the bytes: to write to it would empty it first. */
+/* Returns whether the target is the very file with the bytes: writing to it would empty it
+ * first. */
 bool replace_has_bytes(const struct target *t, const struct content_origin *o)
 {
 	struct object from;
@@ -106,8 +107,8 @@ bool replace_has_bytes(const struct target *t, const struct content_origin *o)
 	       from.dev == t->now.dev;
 }
 
-/* Checks that the captured file is the one that was looked at, and captures the last bytes that
- * other programs wrote to it. *careful: they may go on. */
+/* Checks that the captured file is the one that was checked, and captures the last bytes that other
+ * processes wrote to it. *careful: they may write more. */
 static int hold(struct restore *r, struct target *t, int fd, bool *careful)
 {
 	struct kept kept = {.in_slot = !object_hold(fd)};
@@ -125,7 +126,7 @@ static int hold(struct restore *r, struct target *t, int fd, bool *careful)
 	return -RESTORE_EDITED;
 }
 
-/* Opened for writing, and captured. */
+/* Opens the captured file for writing. */
 static int open_captured(struct restore *r, struct target *t, int *ret, bool *careful)
 {
 	AUTO_CLOSE int fd = -1;
@@ -134,7 +135,7 @@ static int open_captured(struct restore *r, struct target *t, int *ret, bool *ca
 
 	if (e < 0)
 		return e;
-	r->s->side.last.is = false; /* it may be captured already */
+	r->s->side.last.is = false; /* the file may be captured already */
 	mark = undo_log_tail(&r->s->side.log);
 	fd = op_open(r->s, &t->at, O_RDWR, 0, NULL);
 	if (fd == -EACCES) {
@@ -147,11 +148,11 @@ static int open_captured(struct restore *r, struct target *t, int *ret, bool *ca
 	if (fd < 0)
 		return take_fd(&fd);
 	e = hold(r, t, fd, careful);
-	if (e < 0) /* nothing is written: to put back what was captured would be to write */
+	if (e < 0) /* not written, so an undo must not write either */
 		undo_log_take_back(&r->s->side.log, mark);
 	else
 		*ret = take_fd(&fd);
-	r->s->spares &= e < 0; /* it may be one that others write to */
+	r->s->spares &= e < 0; /* other processes may write to it */
 	return e;
 }
 
@@ -161,7 +162,7 @@ static int overwrite(struct restore *r, int from, int fd, bool careful)
 		   0);
 }
 
-/* Other names of the file are to show the same bytes. */
+/* Writes into the existing file, because its other hard links must show the same bytes. */
 int replace_in_place(struct restore *r, struct target *t, const struct content_origin *o)
 {
 	const struct span meta = {o->meta.data, o->meta.len};
@@ -216,7 +217,7 @@ int restore_text(struct restore *r, size_t i, struct span text)
 		e = -RESTORE_EDITED;
 	if (e == 0)
 		e = t.now.nlink == 1 ? text_over(r, &t, from) : -EPERM;
-	if (e != -EPERM) /* another's file, or one that has other names: they show the same bytes */
+	if (e != -EPERM) /* another user's file, or other hard links must show the same bytes */
 		return e;
 	e = open_captured(r, &t, &fd, &careful);
 	if (e == 0)

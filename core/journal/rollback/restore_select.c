@@ -102,8 +102,9 @@ bool restore_is_inside(const struct restore *r, size_t i, int root, const char *
 	return i < r->n && r->list[i].root == root && path_is_inside(r->list[i].path, dir);
 }
 
-/* What a directory had in it that the step first renamed and then removed is told by a path that
- * never was before: it is asked for by the one that it had. */
+/* Returns whether one of the paths selects the change. An entry of a directory that the step
+ * renamed and then removed is recorded under a path that did not exist before the step; it is
+ * selected by its path before the step. */
 static bool is_wanted(const struct restore *r, size_t i, const char *const *paths)
 {
 	const struct change then = {.root = r->list[i].root, .path = r->pieces[i].was};
@@ -112,8 +113,7 @@ static bool is_wanted(const struct restore *r, size_t i, const char *const *path
 	       (then.path && restore_wants(r->j, &then, paths));
 }
 
-/* A directory that the step removed, or put something else in the place of, comes back with what
- * was in it. */
+/* Chooses the directories above that the step removed or replaced by another object. */
 static void choose_parents(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
@@ -155,8 +155,8 @@ static bool choose_one(struct restore *r, size_t i)
 	return fresh;
 }
 
-/* The object of change i goes back to another path: what had made room for it comes back as well,
- * and of a directory what the step did to all that is in it is taken back. */
+/* The object of change i goes back to another path. Chooses the change that replaced it as well,
+ * and all changes below if it is a directory. */
 static bool choose_with(struct restore *r, size_t i)
 {
 	const struct change *from = &r->list[i];
@@ -170,8 +170,8 @@ static bool choose_with(struct restore *r, size_t i)
 	return more;
 }
 
-/* Objects that have another name now: renames, and what made room for something else. True: others
- * were chosen, whose objects are to be found. */
+/* Finds objects that have another name after the step. Returns true if it chose further changes,
+ * whose objects must be found as well. */
 static bool find_sources(struct restore *r)
 {
 	AUTO_FREE const struct change **by_ino = xcalloc(r->n + 1, sizeof(struct change *));
@@ -191,7 +191,8 @@ static bool find_sources(struct restore *r)
 			continue;
 		if (!from && c->before.exists && c->after.ino != c->before.ino)
 			from = find_inode(by_ino, n, c->before.ino);
-		/* What is not to be changed stays where it is, and a copy of it comes back. */
+		/* An object whose change is not chosen stays where it is, and a copy is
+		 * restored. */
 		if (!from || (from->after.mode & S_IFMT) != (c->before.mode & S_IFMT) ||
 		    r->pieces[from - r->list].leaves ||
 		    (!r->pieces[from - r->list].chosen && !S_ISDIR(c->before.mode)))
@@ -203,8 +204,8 @@ static bool find_sources(struct restore *r)
 	return more;
 }
 
-/* Another directory of the step's took the place of this one: it goes back to its own. True: others
- * were chosen. */
+/* Finds directories of the step that replaced a chosen one, and chooses their return to their old
+ * paths. Returns true if it chose further changes. */
 static bool find_displaced(struct restore *r)
 {
 	bool more = false;
@@ -239,7 +240,7 @@ static size_t choose(struct restore *r, const char *const *paths)
 	return n;
 }
 
-/* In doubt it did. */
+/* Returns whether the step renamed a directory; true if that is unknown. */
 static bool moved_a_directory(int stepdir)
 {
 	struct log_reader s = LOG_READER_NONE;
@@ -290,7 +291,7 @@ int restore_load(struct restore *r, const char *const *paths, struct err *err)
 
 	if (e < 0)
 		return e;
-	path_index_drop(r->j); /* of an earlier question, perhaps older than the store */
+	path_index_drop(r->j); /* may be of an older question, and older than the store */
 	r->dirs_moved = !undone && moved_a_directory(e);
 	r->bare = !undone && content_unprotected(e);
 	close(e);

@@ -55,8 +55,8 @@ int target_clear(struct restore *r, struct target *t)
 	return e;
 }
 
-/* One of them, as the step left it; what somebody else took away is not known. What stands in its
- * place goes. */
+/* Recreates a directory with the metadata that the step left, if known. Removes another object at
+ * its path. */
 static int make_parent(struct restore *r, int root, const char *path, struct target *t)
 {
 	const struct change c = {.root = root,
@@ -78,8 +78,8 @@ static int make_parent(struct restore *r, int root, const char *path, struct tar
 	return op_mkdir(r->s, &t->at, 0700, NULL);
 }
 
-/* The directories above a path; those of the step itself were made before, these lost theirs since.
- */
+/* Recreates missing directories above a path. The step's own were restored before; these were
+ * removed later. */
 static int make_parents(struct restore *r, int root, const char *path)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
@@ -104,7 +104,7 @@ int target_make(struct restore *r, int root, const char *path, struct target *t)
 	return e < 0 ? e : target_find(r, root, path, t);
 }
 
-/* The very object, whatever has its name by now. */
+/* Uses the descriptor, whatever object has the name. */
 struct at target_object(const struct target *t, int fd)
 {
 	struct at at = t->at;
@@ -115,7 +115,7 @@ struct at target_object(const struct target *t, int fd)
 	return at;
 }
 
-/* Beside the target, under a name that nobody has. */
+/* Returns a struct at beside the target, with an unused name. */
 struct at target_beside(struct restore *r, const struct target *t, char name[64])
 {
 	struct at at = t->at;
@@ -125,8 +125,8 @@ struct at target_beside(struct restore *r, const struct target *t, char name[64]
 	return at;
 }
 
-/* The attributes of an object that others can write to already; of what somebody has put in its
- * place meanwhile they are not. */
+/* Sets the attributes of an object that other processes can already write to, unless another object
+ * has its name. */
 int target_set_attrs(struct restore *r, const struct target *t, struct span meta)
 {
 	AUTO_CLOSE int fd = object_open(t->at.dirfd, t->at.name);

@@ -23,7 +23,7 @@ struct target { /* a struct at with its memory, and the object there */
 	}
 void target_done(struct target *t);
 int target_find(struct restore *r, int root, const char *path, struct target *t) MUST_USE;
-/* The same, and creates missing directories above it. */
+/* Like target_find(), but creates missing directories above the target. */
 int target_make(struct restore *r, int root, const char *path, struct target *t) MUST_USE;
 int target_clear(struct restore *r, struct target *t) MUST_USE; /* removes the object there */
 /* Returns a struct at for the object of this descriptor, whatever its name leads to now. */

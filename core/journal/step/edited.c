@@ -1,4 +1,4 @@
-/* edited - notes which paths of an open step were edited from outside. */
+/* edited - notes which paths of an open step were edited externally. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/step/edited.h"
 
@@ -65,7 +65,8 @@ void step_note_edit(struct step *s, const char *key)
 	r = append_note(s->side.dir, &note);
 	if (r == 0)
 		return;
-	/* A full disk. A rollback by this process still knows; one after a crash goes by times. */
+	/* The disk is full. A rollback by this process knows the edit anyway; one after a crash
+	 * goes by times. */
 	log_warn("journal", "an edit from outside is not on disk: %s", strerror(-r));
 	codec_put_u64(&s->j->unnoted, (uint64_t)s->id);
 	buf_add(&s->j->unnoted, note.data, note.len);
@@ -94,7 +95,8 @@ static bool in_made_dir(struct step *s, const char *key)
 	return false;
 }
 
-/* also: though the path is not touched. Returns whether it is. */
+/* Notes an edit of the path if the step touched it, or in any case if `also`. Returns whether the
+ * step touched it. */
 static bool note_path(struct step *s, const char *key, bool also)
 {
 	struct touched_path *t = touched_paths_find(&s->touches, key);

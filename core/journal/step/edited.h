@@ -1,4 +1,4 @@
-/* edited - notes which paths of an open step were edited from outside. */
+/* edited - notes which paths of an open step were edited externally. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,7 +13,7 @@ struct op_target;
 struct span;
 struct step;
 
-#define EDITED_FILE "edited" /* in the directory of the step */
+#define EDITED_FILE "edited" /* in the step's directory */
 
 /* Notes an external edit of one of the step's paths: a rollback skips the path
  * (rollback/plan_open.c), and if the step loses the file's content after that, it is saved

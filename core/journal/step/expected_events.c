@@ -30,7 +30,7 @@ void event_expect_close(struct journal *j, struct open_file *w, const char *key)
 	if (!j->expects)
 		return;
 	event_expect_no_close(j, w);
-	if (other) /* what had the name before */
+	if (other) /* the object that had the name before */
 		event_expect_no_close(j, other);
 	HASH_ADD_KEYPTR(by_name, j->once, key, strlen(key), w);
 	w->once = true;
@@ -75,7 +75,7 @@ bool event_is_expected(struct journal *j, const char *key, enum seen_what what)
 	if (!w || what == SEEN_MADE || what == SEEN_META)
 		return false;
 	event_expect_no_close(j, w);
-	moved = w->then != j->carried.now; /* a directory has, perhaps the one that it is in */
+	moved = w->then != j->carried.now; /* a directory was renamed, perhaps one above the file */
 	w->told = what == SEEN_CLOSED && !moved;
 	w->closes += w->told;
 	return w->told;

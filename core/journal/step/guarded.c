@@ -51,7 +51,7 @@ uint64_t guarded_stamp(int dirfd, const char *name, const struct object *o)
 	return 0;
 }
 
-/* A directory to be listed, whatever its mode says, if it is ours. */
+/* Opens a directory for listing. If it is ours, its mode does not matter. */
 static int open_dir(struct journal *j, int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = -1;
@@ -142,7 +142,7 @@ void guarded_list_put(struct buf *list, const char *rel, const struct object *o,
 	codec_put_str(list, rel, strlen(rel));
 }
 
-/* Type 0 stands behind the last. */
+/* Writes the end of a list: an entry of type 0. */
 void guarded_list_close(struct buf *list, bool overflow)
 {
 	codec_put_u32(list, 0);

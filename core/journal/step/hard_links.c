@@ -16,10 +16,10 @@
  * changed under its old name.
  */
 
-struct hard_link {	 /* the name that an inode had when the step gave it one more */
+struct hard_link {	 /* a name of an inode before the step gave it another one */
 	uint64_t key[2]; /* dev, ino */
 	int64_t btime_ns;
-	uint32_t then; /* when it had that, as a moment of the step's places */
+	uint32_t then; /* when it had that name, as a moment of the step's places */
 	char *name;    /* "<root>/path" */
 	UT_hash_handle hh;
 };

@@ -9,7 +9,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/steps.h"
 
-#define WHY_MAX 1024 /* bytes of all reasons together; the first ones stay */
+#define WHY_MAX 1024 /* of all reasons together; the first ones stay */
 
 bool incomplete_join(char **why, const char *words)
 {
@@ -30,7 +30,7 @@ void step_mark_incomplete(struct step *s, const char *why)
 
 	if (!incomplete_join(&s->why, why))
 		return;
-	/* In the log too, for a step that is cut short by a crash. */
+	/* The log has it too, in case a crash ends the step. */
 	rec.meta = (struct span){.data = why, .len = strlen(why)};
 	r = step_make(s);
 	if (r == 0)

@@ -53,7 +53,7 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	if (!step_has_room(s, 0, false))
 		return NO_ROOM;
 	r = step_make(s);
-	/* Bringing the bytes back may take a rename, which the directory's times would show. */
+	/* Restoring the bytes may take a rename, which changes the directory's times. */
 	if (r == 0 && root_find(s->j, root, path, &at) == 0)
 		r = capture_touch_dir(&s->side, root, at.fd, dir);
 	if (r == 0)
@@ -66,8 +66,8 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 		step_holds_more(s, kept.cloned ? 0 : kept.bytes, true);
 	else
 		s->copied += o->size; /* in the log */
-	/* What it had at first counts. A capture by a name that it leaves brings nothing
-	 * back by its other names: a change by those is captured for itself. */
+	/* The first captured state counts. While the file leaves a guarded name it is captured for
+	 * that name alone, so a change through another hard link captures it anew. */
 	if (!has_kept(s, o) && !(s->leaving && o->nlink > 1))
 		step_learn(s, o, TOUCHED_CONTENT | TOUCHED_META)->hash = kept.hash;
 	return 0;
@@ -81,7 +81,8 @@ static int try_content(struct step *s, int root, const char *path, int dirfd, co
 	return keep_content(s, root, path, dirfd, name, o);
 }
 
-/* The same; asks for room. leaving: the file leaves a name, and is kept again. */
+/* Like try_content(), but asks if there is no room. leaving: the file leaves a guarded name, and is
+ * captured again. */
 static int keep_beyond(struct step *s, int root, const char *path, int dirfd, const char *name,
 		       const struct object *o, bool leaving)
 {
@@ -139,7 +140,7 @@ int step_settle_content(struct step *s, int root, const char *path, int fd, cons
 	}
 	if (k)
 		k->hash = 0;
-	if (k && !s->side.last.is) /* the new record found no room */
+	if (k && !s->side.last.is) /* no room for the new record */
 		k->flags &= ~(unsigned)(TOUCHED_CONTENT | TOUCHED_META);
 	if (r == -CAPTURE_MOVING) {
 		mark_path(s, path,
@@ -170,12 +171,12 @@ static int keep_found(struct step *s, const char *name, const struct spot *at,
 	const char *path;
 	int root = path_key_root(name, &path), r;
 
-	if (written_by_other(s, o)) /* which is not over */
+	if (written_by_other(s, o)) /* another step's process still writes to it */
 		return 0;
 	r = try_content(s, root, path, at->fd, at->name, o);
 	if (r == NO_ROOM) {
-		/* What this step changes is kept all the same; only that file is not its to bring
-		 * back. */
+		/* This step's own changes are captured all the same; it only cannot restore this
+		 * file. */
 		mark_path(s, path,
 			  "' is held open by an earlier command and is too large to keep once "
 			  "more: what is written to it is not undone with this step");
@@ -191,7 +192,7 @@ static int keep_writer(struct step *s, struct open_file *w, struct err *err)
 {
 	int r = -ESTALE;
 
-	/* Somebody outside may give the name to another file just now. */
+	/* A program outside may be replacing the file at this name. */
 	for (int i = 0; r == -ESTALE && i < 8; i++) {
 		struct reach reach = {0};
 		struct spot at;

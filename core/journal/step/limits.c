@@ -15,9 +15,10 @@
 #include "core/journal/store/news.h"
 #include "core/journal/store/store.h"
 
-#define SESSION_SIZE 2 /* times journal.size may a store have while a session lasts */
+#define SESSION_SIZE 2 /* a store may have this many times journal.size during a session */
 
-/* What is moved into the store costs no copy: only the store's own size limits it. */
+/* Returns whether there is no room. Objects moved into the store are not copied, so only the
+ * store's size limits them. */
 static bool is_short(const struct step *s, uint64_t bytes)
 {
 	uint64_t limit = s->j->options.size;
@@ -27,12 +28,12 @@ static bool is_short(const struct step *s, uint64_t bytes)
 	       (own > limit || (s->j->lasting && s->j->holds + own > SESSION_SIZE * limit));
 }
 
-/* For copied bytes; 0: there is none. */
+/* Returns the limit for copied bytes; 0: no limit. */
 static uint64_t step_limit(const struct journal *j)
 {
 	const struct journal_options *o = &j->options;
 
-	/* A step that alone filled the store would be all that it keeps, and then some. */
+	/* A larger step would leave no room for any other in the store. */
 	if (o->step_size && o->size)
 		return MIN(o->step_size, o->size);
 	return o->step_size ? o->step_size : o->size;
@@ -59,7 +60,8 @@ void step_unprotect(struct step *s, const char *op, const char *path, uint64_t b
 				shown.data, all ? "size" : "step-size", size);
 	step_mark_incomplete(s, why);
 	if (!o->off || !s->j->reported_off) {
-		/* Where this is shown there may be room for one line: the warning comes behind. */
+		/* The place that shows news may have one line only, so this comes before the
+		 * earlier warning. */
 		before = take_ptr(&s->j->news);
 		journal_say(s->j, "step %" PRId64 ": %s", s->id, why);
 		if (before)

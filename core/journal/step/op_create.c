@@ -28,11 +28,11 @@ struct maker {
 	mode_t mode;
 	dev_t dev;
 	const char *target; /* of a symbolic link; a socket's address */
-	int base;	    /* where that address begins, if it is relative */
+	int base;	    /* where a relative address begins */
 	int sock;
 	const struct at *from;
 	bool alias; /* the inode is not new */
-	int exists; /* the error when the name is taken, if not -EEXIST */
+	int exists; /* the error if the name exists, if not -EEXIST */
 };
 
 static int make(struct step *s, const struct maker *m, const struct at *at, bool *touched)
@@ -46,8 +46,8 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 		return r;
 	if (w.plain || !*at->name)
 		return m->make(m, at->dirfd, w.raw);
-	/* Looked up first: a record of a name that was there already would be a lie, and a process
-	 * that dies before it takes the record back would leave it for the recovery to believe. */
+	/* The name is looked up first: after a crash the recovery would believe a record that
+	 * creates an existing object, and remove it. */
 	if (w.obj.mode)
 		return m->exists ? m->exists : -EEXIST;
 	event_expect_no_close_at(s->j, w.root, w.path);
@@ -86,8 +86,8 @@ static int make_node(const struct maker *m, int dirfd, const char *name)
 	return mknodat(dirfd, name, m->mode, m->dev) < 0 ? -errno : 0;
 }
 
-/* A device node is a door to the host's devices. The kernel says first what is wrong with the name.
- */
+/* Refuses a device node, which would give access to the host's devices. The kernel judges the name
+ * first. */
 static int refuse_device(const struct at *at)
 {
 	struct stat st;
@@ -102,7 +102,7 @@ int op_mknod(struct step *s, const struct at *at, mode_t mode, dev_t dev, bool *
 	const struct maker m = {
 		.op = "mknod", .make = make_node, .type = REC_NEW, .mode = mode, .dev = dev};
 
-	/* 0:0 is overlayfs' whiteout. */
+	/* Device 0:0 is a whiteout of overlayfs. */
 	if (S_ISBLK(mode) || (S_ISCHR(mode) && dev != makedev(0, 0)))
 		return refuse_device(at);
 	return make(s, &m, at, touched);
@@ -129,7 +129,7 @@ static int make_link(const struct maker *m, int dirfd, const char *name)
 		return linkat(m->from->dirfd, m->from->name, dirfd, name, 0) < 0 ? -errno : 0;
 	if (linkat(m->from->dirfd, "", dirfd, name, AT_EMPTY_PATH) == 0)
 		return 0;
-	if (errno != ENOENT) /* which means: not without CAP_DAC_READ_SEARCH */
+	if (errno != ENOENT) /* the error without CAP_DAC_READ_SEARCH */
 		return -errno;
 	os_fd_path(proc, m->from->dirfd);
 	return linkat(AT_FDCWD, proc, dirfd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
@@ -153,8 +153,7 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 		hard_link_note(s, &o, from->root, old.path);
 	if (!S_ISREG(o.mode))
 		return 0;
-	/* Through a descriptor, which may be one for writing; or it is known to be open for that.
-	 */
+	/* The descriptor may be open for writing, or the file may be known to be so. */
 	op_target_set(&w, to);
 	if (!*from->name)
 		open_file_add(s->j, &o, to->root, w.path);
@@ -163,7 +162,7 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 	return 0;
 }
 
-/* The directory that holds the last component of text. */
+/* Opens the directory that has the last component of text. */
 static int open_parent(int base, const char *text)
 {
 	char parent[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
@@ -175,7 +174,7 @@ static int open_parent(int base, const char *text)
 			       RESOLVE_NO_MAGICLINKS);
 }
 
-/* Does text lead from base to name in that directory? */
+/* Returns whether text leads from base to name in that directory. */
 static bool leads_there(int base, const char *text, int dirfd, const char *name)
 {
 	AUTO_CLOSE int parent = -1;

@@ -26,7 +26,8 @@ static const struct object nothing;
 /* ---- records that undo nothing if the change does not come ------------------------------------
  */
 
-/* What has this name, as a copy: undo puts it there if anything else, or nothing, is. */
+/* Captures a copy of the object at this name: undo restores it if the name has another object, or
+ * none. */
 static int keep_copy(struct step *s, const struct op_target *w)
 {
 	char slot[24];
@@ -43,7 +44,7 @@ static int keep_copy(struct step *s, const struct op_target *w)
 	return r;
 }
 
-/* From here on its changes are somebody else's doing. */
+/* Reports the path as touched. Its later changes are made by another process. */
 static void report(struct step *s, const struct op_target *w, const struct object *before,
 		   bool *touched)
 {
@@ -56,7 +57,7 @@ static void report(struct step *s, const struct op_target *w, const struct objec
 		t->foreseen = true;
 }
 
-/* A file that loses its name. */
+/* Captures a file that loses its name. */
 static int lose(struct step *s, enum loss what, const char *op, const struct op_target *w)
 {
 	int r;
@@ -89,7 +90,7 @@ static int lose_dir(struct step *s, enum loss what, const char *op, const struct
 
 /* ---- one name -------------------------------------------------------------------------------- */
 
-/* What is found at this name goes, if it was not there before. */
+/* Undo removes the object at this name, as none was there before. */
 int op_foresee_make(struct step *s, const struct at *at, bool dir, bool *touched)
 {
 	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
@@ -181,10 +182,8 @@ int op_foresee_meta(struct step *s, const struct at *at, bool *touched)
 
 /* ---- two names ------------------------------------------------------------------------------- */
 
-/*
- * Renaming a file takes three records, which undo nothing if the file was not moved. The target's
- * record comes first and is undone last: the moved file is out of its way before that.
- */
+/* Renaming a file takes three records, which undo nothing if the file was not moved. The target's
+ * record is the first, and is undone last, when the moved file no longer has the name. */
 static int foresee_file(struct step *s, const struct op_target *from, const struct op_target *to)
 {
 	size_t mark;
@@ -227,7 +226,7 @@ int op_foresee_rename(struct step *s, const struct at *from, const struct at *to
 		return r;
 	if (!a.obj.mode || a.plain || b.plain)
 		return -ENOENT;
-	if (object_same(&a.obj, &b.obj)) /* nothing happens, or the case of its name changes */
+	if (object_same(&a.obj, &b.obj)) /* nothing happens, or only the case of the name changes */
 		return str_eq(a.path, b.path) ? 0 : -EEXIST;
 	if (b.obj.mode && S_ISDIR(a.obj.mode) != S_ISDIR(b.obj.mode))
 		return -EEXIST;
@@ -243,7 +242,7 @@ int op_foresee_rename(struct step *s, const struct at *from, const struct at *to
 
 /* ---- what has been performed ----------------------------------------------------------------- */
 
-/* Whoever makes a file has it open for writing. */
+/* The process that creates a file has it open for writing. */
 void op_note_made(struct step *s, const struct at *at)
 {
 	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;

@@ -42,7 +42,7 @@ static void opened(struct step *s, const struct op_target *w, const struct objec
 		open_file_opened(s->j, o, w->root, w->path);
 }
 
-/* The file was not there: its creation is the record. */
+/* Creates the file: its creation is the record. */
 static int open_new(struct step *s, struct op_target *w, int flags, mode_t mode, bool *touched)
 {
 	AUTO_CLOSE int fd = -1;
@@ -60,7 +60,7 @@ static int open_new(struct step *s, struct op_target *w, int flags, mode_t mode,
 		return r;
 	}
 	r = object_stat(fd, "", &w->obj);
-	if (r < 0) { /* unknown to the step, it would not be watched for writers */
+	if (r < 0) { /* not in the step's tables, so it would not be watched for writers */
 		if (unlinkat(w->dirfd, w->raw, 0) == 0 && keep)
 			undo_log_take_back(&s->side.log, mark);
 		return r;
@@ -90,7 +90,7 @@ static int open_special(const struct op_target *w, int flags)
 {
 	int fd, r;
 
-	/* The keeper does not open devices: it has rights that the caller has not. */
+	/* The keeper does not open devices, because it has rights that the caller lacks. */
 	if (S_ISCHR(w->obj.mode) || S_ISBLK(w->obj.mode))
 		return -EACCES;
 	if (!S_ISFIFO(w->obj.mode))
@@ -104,7 +104,7 @@ static int open_special(const struct op_target *w, int flags)
 	return fd;
 }
 
-/* O_RDONLY | O_TRUNC cuts as well, for those who may write. */
+/* Truncates for O_RDONLY | O_TRUNC as well, if the caller may write. */
 static int cut(int fd, int flags)
 {
 	char proc[OS_FD_PATH];
@@ -136,7 +136,7 @@ static int open_old(struct step *s, struct op_target *w, int flags, bool *touche
 	if (r == 0 && flags & O_TRUNC)
 		r = cut(fd, flags);
 	if (r < 0) {
-		if (w->path && s->on_loss) /* our own descriptor closes: no edit from outside */
+		if (w->path && s->on_loss) /* the close event is ours: no external edit */
 			open_file_opened(s->j, &o, w->root, w->path);
 		return r;
 	}
@@ -169,7 +169,7 @@ int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *t
 		return op_tmpfile(s, at, flags, mode);
 	if (flags & O_CREAT && flags & O_DIRECTORY)
 		return -EINVAL;
-	/* Twice, thrice: the name may come and go from outside between look and open. */
+	/* Programs outside may create and remove the name several times between look and open. */
 	for (int i = 0; i < 8 && r == -EEXIST; i++) {
 		AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 
@@ -198,7 +198,8 @@ int op_tmpfile(struct step *s, const struct at *dir, int flags, mode_t mode)
 	fd = openat(dir->dirfd, *dir->name ? dir->name : ".", flags | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	/* No name, so nothing to undo until linkat() gives it one; then it is the step's own. */
+	/* An unnamed file has nothing to undo until linkat() gives it a name; it is the step's
+	 * own. */
 	r = object_stat(fd, "", &o);
 	if (r < 0)
 		return r;
@@ -225,7 +226,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 		return take_fd(&fd);
 	r = object_stat(fd, "", &w.obj);
 	os_fd_path(proc, fd);
-	/* Not allowed is not captured: what follows cannot fail for want of permission. */
+	/* A change that the permissions forbid is refused before the capture. */
 	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
 		r = -errno;
 	if (r == 0)

@@ -26,14 +26,14 @@
 #include "core/journal/util/path_set.h"
 #include "core/os/file.h"
 
-#define FREE_NAMES 2 /* so many in a row, and the next is likely to be free, too */
+#define FREE_NAMES 2 /* after so many in a row the next name is likely to be free */
 
 /* ---- taking names away ------------------------------------------------------------------------
  */
 
-/* Made in this step and known to no other: it may really go, its creation is the record. Not by a
- * name that the step did not give it: who did, and has ended, left it there. Nor where nothing
- * tells it from somebody else's file that has its number now. */
+/* Returns whether the step created the object by this name and it can be removed without a capture:
+ * no other step knows it, and its birth time tells it from an external file with a reused inode
+ * number. A name that the step did not give was given by a process of an ended step. */
 bool op_target_is_own(struct step *s, const struct op_target *w)
 {
 	struct touched_inode *k = step_known(s, &w->obj);
@@ -57,7 +57,7 @@ static int remove_own(struct step *s, const struct op_target *w, int flags)
 	return 0;
 }
 
-/* Nothing is captured any more. */
+/* Removes the object without a capture. */
 static int remove_bare(struct step *s, const struct op_target *w, int flags, bool *touched)
 {
 	int r = remove_own(s, w, flags);
@@ -67,7 +67,8 @@ static int remove_bare(struct step *s, const struct op_target *w, int flags, boo
 	return r;
 }
 
-/* Into the store, which lies on its file system: nothing is copied. */
+/* Returns whether the object is moved into the store, which is on the same file system: nothing is
+ * copied. */
 static bool is_moved(const struct step *s, const struct object *o)
 {
 	dev_t dev = s->j->store_dev;
@@ -84,7 +85,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 
 	if (r < 0)
 		return r;
-	if (w.plain || w.own || S_ISDIR(w.obj.mode)) /* refused, whatever it is */
+	if (w.plain || w.own || S_ISDIR(w.obj.mode)) /* refused in any case */
 		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
 	event_expect_no_close_at(s->j, w.root, w.path);
 	edited_look(s, &w);
@@ -111,7 +112,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	return 0;
 }
 
-/* The record of a directory that is about to go; it can be popped again at mark. */
+/* Records a directory before it is removed; the log can be cut at mark again. */
 int op_target_keep_dir(struct step *s, const struct op_target *w)
 {
 	AUTO_CLOSE int fd = object_open(w->dirfd, w->bare);
@@ -171,7 +172,7 @@ static void file_moved(struct step *s, const struct op_target *from, const struc
 		open_file_named(s->j, &from->obj, to->root, to->path, &to->obj);
 }
 
-/* Both: they changed places. */
+/* both: the two objects changed places. */
 void op_target_moved(struct step *s, const struct op_target *from, const struct op_target *to,
 		     bool both)
 {
@@ -196,7 +197,8 @@ static int do_rename(const struct op_target *from, const struct op_target *to, u
 	return renameat2(from->dirfd, from->raw, to->dirfd, to->raw, flags) < 0 ? -errno : 0;
 }
 
-/* What is replaced is what was kept, or nothing is: the two change places first. */
+/* Replaces the target only if it is the captured object: exchanges the two, and compares. Otherwise
+ * changes nothing. */
 static int rename_over_kept(const struct step *s, const struct op_target *from,
 			    const struct op_target *to)
 {
@@ -204,7 +206,7 @@ static int rename_over_kept(const struct step *s, const struct op_target *from,
 	struct object was;
 	int e, r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
 
-	if (r == -EINVAL) /* a file system without it */
+	if (r == -EINVAL) /* not supported by this file system */
 		return do_rename(from, to, 0);
 	if (r < 0)
 		return r;
@@ -221,7 +223,7 @@ static int rename_over_kept(const struct step *s, const struct op_target *from,
 	return e < 0 ? e : r;
 }
 
-/* What has come to the name since it was looked at was not kept: -EEXIST. */
+/* Renames. Returns -EEXIST if another object was created at a name that was free at the look. */
 static int rename_onto(const struct step *s, const struct op_target *from,
 		       const struct op_target *to, unsigned flags)
 {
@@ -232,14 +234,13 @@ static int rename_onto(const struct step *s, const struct op_target *from,
 		return rename_over_kept(s, from, to);
 	r = do_rename(from, to, careful);
 
-	/* A file system without the flag. */
+	/* The file system does not support the flag. */
 	return r == -EINVAL && careful != flags ? do_rename(from, to, flags) : r;
 }
 
-/*
- * Keep the file that `to` names now, so that the name never vanishes: a second link in the store;
- * where that is refused, the two change places and the old one then moves to the store.
- */
+/* Captures the file that `to` names so that the name always exists: by a second hard link in the
+ * store. If that is refused, the two files are exchanged, and the old one is then moved to the
+ * store. */
 static int keep_target(struct step *s, const struct op_target *to, struct rec *ren)
 {
 	struct rec gone = {.type = REC_GONE, .flags = REC_LINKED, .root = to->root};
@@ -265,7 +266,7 @@ static int keep_target(struct step *s, const struct op_target *to, struct rec *r
 	return 0;
 }
 
-#define STUCK 4098 /* no errno: both are there, under each other's name */
+#define STUCK 4098 /* not an errno: both files exist, under each other's name */
 
 static int rename_swapped(struct step *s, const struct op_target *from, const struct op_target *to,
 			  uint64_t number)
@@ -303,7 +304,7 @@ static void unkeep_target(struct step *s, const struct op_target *to, uint64_t n
 		*mark = undo_log_tail(&s->side.log);
 }
 
-/* Whatever is at the target goes, and nothing is captured any more. */
+/* Renames without a capture, and forgets the replaced object. */
 static int rename_bare(struct step *s, const struct op_target *from, const struct op_target *to,
 		       unsigned flags)
 {
@@ -317,7 +318,7 @@ static int rename_bare(struct step *s, const struct op_target *from, const struc
 	return r;
 }
 
-/* What is at guarded names, before it leaves them. */
+/* Captures objects at guarded names before they leave them. */
 static int list_guarded(struct step *s, const struct op_target *from, const struct op_target *to,
 			unsigned flags, struct buf *lists)
 {
@@ -331,7 +332,7 @@ static int list_guarded(struct step *s, const struct op_target *from, const stru
 	return r;
 }
 
-/* On failure the log is to be cut at *mark. */
+/* Renames with a record. On failure the caller cuts the log at *mark. */
 static int rename_logged(struct step *s, const struct op_target *from, const struct op_target *to,
 			 unsigned flags, struct span lists, size_t *mark)
 {
@@ -369,7 +370,7 @@ static int rename_logged(struct step *s, const struct op_target *from, const str
 	return r;
 }
 
-/* The caller is told that it failed, and undo that the two have changed places. */
+/* The caller gets an error, so a record tells undo that the two files have changed places. */
 static int note_stuck(struct step *s, const struct op_target *from, const struct op_target *to)
 {
 	struct rec rec = {.type = REC_XCHG,
@@ -409,7 +410,7 @@ static int rename_kept(struct step *s, const struct op_target *from, const struc
 	return r == -STUCK ? note_stuck(s, from, to) : r;
 }
 
-/* What the store will hold of the file that is replaced. */
+/* Returns how many bytes the store will hold of the replaced file. */
 static uint64_t kept_weight(struct step *s, const struct op_target *to, unsigned flags)
 {
 	bool stays = flags & RENAME_EXCHANGE || !to->obj.mode || S_ISDIR(to->obj.mode);
@@ -417,7 +418,7 @@ static uint64_t kept_weight(struct step *s, const struct op_target *to, unsigned
 	return stays || op_target_is_own(s, to) ? 0 : store_weigh_object(&to->obj);
 }
 
-/* Renames that change nothing or that the kernel refuses for reasons of its own. */
+/* Returns whether the rename changes nothing, or the kernel will refuse it. */
 static bool refused(const struct op_target *from, const struct op_target *to, unsigned flags)
 {
 	bool from_dir = S_ISDIR(from->obj.mode), to_dir = S_ISDIR(to->obj.mode);
@@ -440,7 +441,8 @@ static bool is_ascii(const char *text)
 	return *text == '\0';
 }
 
-/* To no file system are these one name: those that ignore case fold other letters than we know. */
+/* Returns whether no file system takes the two for one name. Only ASCII names: case folding of
+ * other letters differs between file systems. */
 static bool names_differ(const char *a, const char *b)
 {
 	return is_ascii(a) && is_ascii(b) && strcasecmp(a, b) != 0;
@@ -503,7 +505,7 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	if (r >= 0)
 		r = r ? rename_kept(s, &a, &b, flags) : rename_bare(s, &a, &b, flags);
 	*again = r == -ENOENT || (r == -EEXIST && (s->careful || !b.obj.mode) && !flags) ||
-		 (unseen && (r == -EEXIST || r == -EINVAL)); /* a file system without the flag */
+		 (unseen && (r == -EEXIST || r == -EINVAL)); /* not supported by this file system */
 	s->free_names = r == 0 && !b.obj.mode ? s->free_names + 1 : 0;
 	if (r < 0)
 		return r;

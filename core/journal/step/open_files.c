@@ -31,11 +31,11 @@
  * searched for it once: a program outside may have moved it.
  */
 
-#define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
+#define NAMES_MAX 16   /* of one inode; the oldest is dropped */
 #define ENOUGH	  8192 /* inodes; with more, the oldest are checked for a writer */
 #define BATCH	  64
-#define MOVES_MAX 4096	 /* then all names are updated, and the renames forgotten */
-#define SEEK_MAX  200000 /* entries that are searched for an unknown name */
+#define MOVES_MAX 4096	 /* beyond, all names are updated and the renames dropped */
+#define SEEK_MAX  200000 /* entries searched for an unknown name */
 
 struct open_file *open_file_find(struct journal *j, const struct object *o)
 {
@@ -70,7 +70,7 @@ void open_file_shut(struct journal *j, struct open_file *w)
 	j->n_shut++;
 }
 
-/* Takes the key; the writer's own is returned. */
+/* Takes ownership of the key. Returns the file's copy of it. */
 static const char *add_name(struct journal *j, struct open_file *w, char *key)
 {
 	event_expect_no_close(j, w);
@@ -89,13 +89,14 @@ static const char *add_name(struct journal *j, struct open_file *w, char *key)
 	return key;
 }
 
-/* What is written from now on shows there: the other steps that keep it look there in the end. */
+/* Adds a name of the file. Open steps that know the file touch the name, so that they compare it at
+ * their end. */
 static void add_place(struct journal *j, struct open_file *w, char *key,
 		      const struct object *before)
 {
 	const struct object o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
 
-	if (w->closes < w->opens) /* the next close by that name may be of what had it before */
+	if (w->closes < w->opens) /* the next close by this name may be of another file */
 		w->opens = OPENS_UNKNOWN;
 	for (struct step *s = j->open; s; s = s->next)
 		if (step_known(s, &o))
@@ -103,7 +104,7 @@ static void add_place(struct journal *j, struct open_file *w, char *key,
 	add_name(j, w, key);
 }
 
-/* The names that it has got since then with directories that moved. */
+/* Updates the names by the renames of directories above them. */
 static void catch_up(struct journal *j, struct open_file *w)
 {
 	static const struct object nothing;
@@ -189,7 +190,8 @@ void open_file_gone(struct journal *j, const struct object *o)
 		open_file_drop(j, w);
 }
 
-/* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
+/* Returns 1 if the object at this spot is the file and has a writer, 0 if it has none, -ENOENT if
+ * it is another object. */
 static int look_at(struct journal *j, struct open_file *w, const struct spot *at, struct object *o)
 {
 	AUTO_CLOSE int fd = borrow_peek(j, at->fd, at->name);
@@ -203,7 +205,8 @@ static int look_at(struct journal *j, struct open_file *w, const struct spot *at
 	return fd < 0 || object_has_writer(fd);
 }
 
-/* The same by that name, also in a directory that was locked since: the way is open then. */
+/* Like look_at(), by name. Also finds the file in a directory whose mode was changed to forbid
+ * access. */
 static int look_by(struct journal *j, struct open_file *w, struct reach *reach, const char *key,
 		   struct spot *at, struct object *o)
 {
@@ -218,7 +221,8 @@ static int look_by(struct journal *j, struct open_file *w, struct reach *reach, 
 	return r == 0 && o->mode && o->mode != OBJECT_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
 }
 
-/* Not by the step that ends now. */
+/* Returns the entry of the step that opened the file, except of the step `ends`, which is
+ * ending. */
 static struct touched_inode *opened_by(struct journal *j, const struct open_file *w,
 				       const struct step *ends)
 {
@@ -275,8 +279,8 @@ void open_files_forget_closed(struct journal *j)
 	}
 }
 
-/* The event that tells of its close is on its way, or being judged: whose it was is known till
- * then, by the step that opened it or, where that has ended, by the journal. */
+/* Drops a file without a writer. Its close event may still be queued: until the event is judged,
+ * the step that opened the file keeps a note of it, or the journal if that step has ended. */
 static void drop_shut(struct journal *j, struct open_file *w, const struct step *ends)
 {
 	struct touched_inode *k = opened_by(j, w, ends);
@@ -323,11 +327,9 @@ bool open_file_was_shut(struct journal *j, const struct object *o)
 	return false;
 }
 
-/*
- * A command may write a hundred thousand files, one after the other. The check that the end of a
- * step makes is made now for the oldest ones: files without writer leave the list, and the step
- * notes them in fewer bytes. The others go to the end of the list.
- */
+/* A command may write a hundred thousand files, one after the other. So the oldest ones are checked
+ * as at the end of a step: files without writer leave the list, and the step notes them in fewer
+ * bytes. The others move to the end of the list. */
 static void thin_out(struct journal *j)
 {
 	struct open_file *w = j->writers, *next;
@@ -378,7 +380,8 @@ static void add(struct journal *j, const struct object *o, int root, const char 
 	open_file_unshut(j, w);
 	name = add_name(j, w, path_key_make(root, path));
 	shut = open_file_was_shut(j, o) || find_closed(j, key);
-	/* Where it left the list while the event of its close was on its way, two will come. */
+	/* If the file left the list while its close event was queued, two close events will
+	 * come. */
 	w->opens = opened && w->opens < OPENS_UNKNOWN ? w->opens + 1 + shut : OPENS_UNKNOWN;
 	if (opened && alone && !shut)
 		event_expect_close(j, w, name);
@@ -412,15 +415,15 @@ static bool has_other_name(struct journal *j, struct open_file *w, const char *k
 	return false;
 }
 
-struct search { /* below a root */
+struct search { /* the files below a root */
 	struct journal *j;
 	int root;
-	struct open_file *w; /* this one, by another name than: */
+	struct open_file *w; /* this file, by another name than: */
 	const char *path;
 	bool found;
 };
 
-/* False: too much to look at. fn: true when that is enough. */
+/* Returns false if there are too many entries. fn returns true to end the search. */
 static bool search_root(struct search *s,
 			bool (*fn)(struct search *s, const struct stat *st, const char *path))
 {

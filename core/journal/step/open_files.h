@@ -32,17 +32,18 @@ struct open_file {	 /* an inode that was opened for writing and may still be */
 
 #define OPENS_UNKNOWN (UINT_MAX / 2)
 
-struct closed {		 /* a file that has no writer, and left the list because of that */
+struct closed {		 /* a file that left the list because it had no writer */
 	uint64_t key[2]; /* dev, ino */
 	int64_t btime_ns;
 	UT_hash_handle hh;
 };
 
 void open_file_add(struct journal *j, const struct object *o, int root, const char *path);
-/* The same for a file that was opened just now, by this name: one more close event will come. */
+/* Like open_file_add(), for a file that was just opened by this name: one more close event will
+ * come. */
 void open_file_opened(struct journal *j, const struct object *o, int root, const char *path);
 struct open_file *open_file_find(struct journal *j, const struct object *o);
-/* Notes that the file got this name, too, where the object `before` was; open steps that have
+/* Notes that the file got this name as well, in place of the object `before`. Open steps that have
  * records about the file touch the name. */
 void open_file_named(struct journal *j, const struct object *o, int root, const char *path,
 		     const struct object *before);
@@ -56,7 +57,7 @@ void open_file_gone(struct journal *j, const struct object *o); /* its last name
 /* Returns whether the file left the list because it has no writer, and an open step opened it; true
  * once. */
 bool open_file_was_shut(struct journal *j, const struct object *o);
-/* The same if the step that opened it has ended. */
+/* Like open_file_was_shut(), if the step that opened it has ended. */
 bool open_file_was_closed(struct journal *j, const struct object *o);
 /* Notes that the file has no writer, while its close event may still be queued. */
 void open_file_shut(struct journal *j, struct open_file *w);

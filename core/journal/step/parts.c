@@ -153,7 +153,7 @@ int step_make(struct step *s)
 		capture_done(&s->side);
 		s->side.j = s->j;
 		if (io_remove_tree(s->j->store, dir) < 0)
-			break; /* the next start sees that it never began */
+			break; /* the next start finds that it never began */
 	} while (store_relieve(s->j, r, false));
 	umask(mask);
 	s->made = r == 0;

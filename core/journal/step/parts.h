@@ -9,7 +9,7 @@
 struct buf;
 struct step;
 
-#define PARTS_MAX  16 /* more folders than a session may have */
+#define PARTS_MAX  16 /* more than the folders of any session */
 #define PARTS_FILE "parts"
 
 /* The folders that a step changed, if more than one; a file in each part's directory lists them.

@@ -39,7 +39,8 @@ void step_ask_before(struct step *s, step_on_loss fn, void *data)
 	s->on_loss_data = data;
 }
 
-/* A name that this step made for something that has other names: nothing is lost with it. */
+/* Returns whether the step made this name, as one of several hard links: removing it loses
+ * nothing. */
 static bool only_a_name(struct step *s, int root, const char *path, const struct object *o)
 {
 	AUTO_FREE char *key = NULL;
@@ -106,7 +107,7 @@ struct step *step_part(struct step *s, const struct journal *j)
 /* ---- life -------------------------------------------------------------------------------------
  */
 
-/* Notes its paths as changed by ourselves, while that is asked for. */
+/* Notes the step's paths as changed by this process, if the journal collects these. */
 static void note_own(struct step *s)
 {
 	if (s->j->owning)

@@ -74,7 +74,8 @@ int step_keep_writers(struct step *s, struct err *err) MUST_USE;
 struct touched_inode *step_known(const struct step *s, const struct object *o);
 struct touched_inode *step_learn(struct step *s, const struct object *o, unsigned flags);
 void step_unlearn(struct step *s, const struct object *o); /* forgets a dying inode */
-/* Notes that somebody else has changed the inode: the step neither made this content nor has it. */
+/* Notes that a process outside the step has changed the inode: its content is neither created nor
+ * captured by the step. */
 void step_disown(struct step *s, const struct object *o);
 /* Returns whether another open step has records about this inode. */
 bool step_shared(const struct step *s, const struct object *o);

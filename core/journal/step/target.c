@@ -80,7 +80,7 @@ int op_target_touch_dir(struct step *s, const struct op_target *w)
 	return r < 0 ? r : capture_touch_dir(&s->side, w->root, w->dirfd, w->dir);
 }
 
-/* What leaves a guarded name is kept by its bytes where somebody may still write to it. */
+/* Captures the bytes of a file that leaves a guarded name, if a process may still write to it. */
 static int keep_held(struct step *s, const struct op_target *w)
 {
 	if (!root_guards(s->j, w->root, w->path, S_IFREG) ||
@@ -101,13 +101,13 @@ int op_target_keep_written(struct step *s, const struct op_target *w)
 		return keep_held(s, w);
 	fd = borrow_open_file(s->j, w->dirfd, w->bare);
 	if (fd >= 0 && !object_has_writer(fd)) {
-		if (!known->once) /* its close is told of yet, by another name */
+		if (!known->once) /* else its close event comes, by another name */
 			open_file_drop(s->j, known);
 		return 0;
 	}
 	if (w->obj.nlink > 1 && !open_file_seek(s->j, known, w->root, w->path))
 		step_mark_incomplete(s, NAME_UNKNOWN);
-	known->sought = w->obj.nlink <= 1; /* it may come back by this name alone */
+	known->sought = w->obj.nlink <= 1; /* only this name can bring it back */
 	return step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj, false);
 }
 
@@ -126,8 +126,8 @@ int op_target_keep_content(struct step *s, const struct op_target *w, int fd, co
 		r = step_keep_content(s, w->root, w->path, fd, name, o, may_spare);
 	}
 	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
-		return MIN(r, 0); /* it was kept before */
-	/* A foreseen change is performed by another process, later. */
+		return MIN(r, 0); /* captured earlier */
+	/* A foreseen change is performed later, by another process. */
 	if (*name)
 		return 0;
 	for (int i = 0; r == 0 && i < SETTLE_TRIES && !capture_is_exact(&s->side, fd); i++)

@@ -11,7 +11,7 @@ struct step;
 struct op_target {
 	int root;
 	int dirfd;
-	const char *raw;  /* the name as the caller gave it, for the kernel's verdict */
+	const char *raw;  /* the name as the caller gave it, which the kernel judges */
 	const char *bare; /* without trailing slashes; "" is dirfd itself */
 	const char *dir;
 	char *path; /* relative to the root; NULL: the object has lost its name */
@@ -28,21 +28,22 @@ struct op_target {
 
 void op_target_done(struct op_target *w);
 void op_target_set(struct op_target *w, const struct at *at);
-/* The same, and fills in obj (mode 0: the name does not exist). */
+/* Like op_target_set(), and fills in obj (mode 0: the name does not exist). */
 int op_target_look(struct op_target *w, const struct at *at) MUST_USE;
-/* The same, but returns -ENOENT if the name does not exist; *touched (or NULL) becomes false. */
+/* Like op_target_look(), but returns -ENOENT if the name does not exist; *touched (or NULL) becomes
+ * false. */
 int op_target_find(struct op_target *w, const struct at *at, bool *touched) MUST_USE;
 /* Records the times of the target's directory. */
 int op_target_touch_dir(struct step *s, const struct op_target *w) MUST_USE;
 /* Captures the content of a file that is about to lose its name, if a process may still write to
  * it. */
 int op_target_keep_written(struct step *s, const struct op_target *w) MUST_USE;
-/* Keeps the content of a file before it is written to, unless the step has kept it; of the opened
- * inode by fd and "", or of the name in a directory. */
+/* Captures the content of a file before it is written to, unless the step has done so: of the
+ * opened inode by fd and "", or of the name in a directory. */
 int op_target_keep_content(struct step *s, const struct op_target *w, int fd, const char *name,
 			   const struct object *o, bool may_spare) MUST_USE;
-/* These add the record of a name that is about to come or to go, after that of its directory. The
- * log can be cut at *mark again; on failure it is. */
+/* Each adds the record of a name that is about to be created or removed, after that of its
+ * directory. The log can be cut at *mark again, and is on failure. */
 int op_target_record_new(struct step *s, const struct op_target *w, enum rec_type type,
 			 size_t *mark) MUST_USE;
 int op_target_record_gone(struct step *s, const struct op_target *w, char slot[24], size_t *mark)

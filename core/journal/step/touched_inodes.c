@@ -13,7 +13,7 @@ static size_t place_of(const struct touched_inodes *k, uint32_t dev, uint64_t in
 	return (ino ^ (uint64_t)dev << 40) * 0x9e3779b97f4a7c15u >> 20 & (k->n_slots - 1);
 }
 
-/* The slot that has it, or the free one that it would take. */
+/* Returns the slot of the inode, or the free slot that it would take. */
 static size_t slot_of(const struct touched_inodes *k, uint32_t dev, uint64_t ino)
 {
 	size_t s = place_of(k, dev, ino);
@@ -76,7 +76,7 @@ struct touched_inode *touched_inodes_learn(struct touched_inodes *k, const struc
 
 	if (object_is_reuse(one->btime_ns, one->generation, o))
 		*one = fresh(one->dev, o);
-	/* Under another name it may be spoken of later: what it was before is this. */
+	/* The step may use another hard link later: this is the state that it had before. */
 	if (!one->first && o->nlink > 1 && !(one->flags & TOUCHED_CREATED) &&
 	    flags & (TOUCHED_META | TOUCHED_CONTENT)) {
 		if (k->n_firsts % 16 == 0)
@@ -88,7 +88,7 @@ struct touched_inode *touched_inodes_learn(struct touched_inodes *k, const struc
 	return one;
 }
 
-/* What lies behind a slot that becomes free moves up, unless it is where it belongs. */
+/* Moves entries behind the freed slot up, unless they are where they belong. */
 static void free_slot(struct touched_inodes *k, size_t hole)
 {
 	size_t mask = k->n_slots - 1;

@@ -14,7 +14,7 @@ enum {
 	TOUCHED_OPENED = 8, /* for writing, in this step */
 	/* It has no writer, but the watcher has not reported its close yet. */
 	TOUCHED_SHUT = 16,
-	/* Another program has changed it since, perhaps by another name than the step's. */
+	/* An external program has changed it, perhaps through another hard link. */
 	TOUCHED_EDITED = 32,
 	TOUCHED_ALL = 63,
 };

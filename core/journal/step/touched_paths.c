@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { /* marks on the places */
+enum { /* marks on renamed paths */
 	PLACE_TOUCHED = 1,
 	PLACE_ATTRS = 2,
 };
@@ -90,7 +90,7 @@ void touched_paths_move(struct touched_paths *t, int root, const char *from, int
 		rename_tree_mark(&t->places, touched_paths_key(t, i),
 				 PLACE_TOUCHED | (t->list[i].attrs_set ? PLACE_ATTRS : 0u));
 	rename_tree_move(&t->places, root, from, root2, to, both);
-	/* The directories themselves are dressed where they come to. */
+	/* The renamed directory's own metadata is restored at its other path. */
 	if (rename_tree_marks(&t->places, here) & PLACE_ATTRS)
 		touched_paths_attrs(t, there);
 	if (both && rename_tree_marks(&t->places, there) & PLACE_ATTRS)

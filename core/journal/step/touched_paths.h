@@ -10,7 +10,7 @@ struct object;
 
 struct touched_path {
 	uint32_t before, after; /* indexes + 1 in looks; 0: the path did not exist */
-	bool foreign;		/* edited from outside while the step ran */
+	bool foreign;		/* edited externally while the step ran */
 	bool attrs_set;		/* its metadata was changed, not only its content or entries */
 	/* Changed by the steps' processes themselves: their changes and external edits cannot be
 	 * told apart while the step runs. */
@@ -31,7 +31,7 @@ struct touched_paths {
 	size_t cap;
 	struct packed_object *looks;
 	uint32_t n_looks, cap_looks;
-	/* once a directory was renamed: all keys by their present names */
+	/* Once a directory was renamed: all keys by their present names. */
 	struct rename_tree places;
 };
 

@@ -18,7 +18,7 @@
 #include "core/os/file.h"
 #include "core/os/volume.h"
 
-#define TICK_NS 20000000 /* two changes within it may get one time (100 Hz, twice) */
+#define TICK_NS 20000000 /* two changes within it may get the same time (100 Hz, twice) */
 
 struct unkept {
 	int fd; /* O_PATH */
@@ -37,7 +37,7 @@ static bool is_it(const struct step *s, const struct object *o)
 	return s->unkept && object_same(&s->unkept->was, o);
 }
 
-/* For the next start, should this process die: what it rolls back may not be whole. */
+/* Notes it in the log, so that recovery after a crash reports the rollback as incomplete. */
 static bool note_in_log(struct step *s, const char *path)
 {
 	AUTO_BUF struct buf why = BUF_INIT;
@@ -62,7 +62,7 @@ bool unkept_note(struct step *s, int root, const char *path, int dirfd, const ch
 	if (s->unkept || s->bare || root != 0 || o->nlink != 1 ||
 	    step_may_change_unseen(s, dirfd, o) || now - o->mtime_ns < TICK_NS)
 		return false;
-	/* No second descriptor for writing: its close would come late. */
+	/* A second descriptor for writing would delay the close event. */
 	os_fd_path(proc, dirfd);
 	fd = *name ? openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
 		   : open(proc, O_PATH | O_CLOEXEC);
@@ -103,7 +103,7 @@ void unkept_follow(struct step *s, const struct object *o)
 		return;
 	if (object_stat(s->unkept->fd, "", &s->unkept->was) < 0)
 		s->unkept->changed = true;
-	/* What is written from now on must get another time. */
+	/* Later writes must get another time. */
 	nanosleep(&tick, NULL);
 }
 
@@ -118,9 +118,9 @@ void unkept_free(struct step *s)
 	free(u);
 }
 
-/* By what is stored through a mapping: tmpfs keeps no time of that. Elsewhere the first store into
- * a page does, until it is written back, which may have been before the step began. To clone a file
- * writes it back. */
+/* Stores through a mapping: tmpfs sets no time for them. Other file systems set it at the first
+ * store into a page after it was written back, which may have been before the step; a clone writes
+ * pages back. */
 bool step_may_change_unseen(const struct step *s, int dirfd, const struct object *o)
 {
 	int volume = open_file_find(s->j, o) ? VOLUME_MEMORY : os_volume(dirfd);

@@ -1,4 +1,4 @@
-/* asks - questions for the human, and the calls that wait for the answers. */
+/* asks - questions for the user, and the calls that wait for the answers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/asks.h"
 
@@ -70,7 +70,7 @@ static void add_waiting(struct keeper *k, struct question *q, const struct calle
 	(*tally(k, q))++;
 }
 
-/* A thread waits for one call at a time: what it waited for before was taken back by a signal. */
+/* A thread waits for one call at a time. An earlier wait of it was interrupted by a signal. */
 static void waits_no_more(struct keeper *k, int tid)
 {
 	struct question *q;
@@ -119,7 +119,8 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	return q;
 }
 
-/* Not asked again: what is open for writing all the time would be asked about for ever. */
+/* Refuses a change of a file that was edited after the question. Asking again would never end for a
+ * file that is open for writing all the time. */
 static int refuse_stale(struct keeper *k, const struct caller *c, const struct wished *w)
 {
 	if (grants_find(k, c, w->kind, w->path) > 0)
@@ -159,12 +160,12 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 		keeper_deny_crowded(k, c, w->path);
 		return -EACCES;
 	}
-	if (q && q->answered) { /* somebody else's answer: this one is asked for itself */
+	if (q && q->answered) { /* this process needs an answer of its own */
 		question_free(k, q);
 		q = NULL;
 	}
 	if (q && !q->n_waiting &&
-	    !str_eq(q->wish, wish)) { /* what it shows nobody wants any more */
+	    !str_eq(q->wish, wish)) { /* the question shows a wish that no call has */
 		asks_withdraw(k, q);
 		q = NULL;
 	}
@@ -185,7 +186,7 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 	if (!q) {
 		q = xcalloc(1, sizeof(*q));
 		q->id = ++k->last_question;
-		/* Other keys have a / behind their first letter. */
+		/* Keys of other questions have a / behind their first letter. */
 		q->key = xasprintf("step %llu", (unsigned long long)q->id);
 		q->path = q->key;
 		q->held = command;
@@ -199,13 +200,13 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 	return -FOLDER_HELD;
 }
 
-/* Once: it is for the wish on the screen. */
+/* Returns the verdict for one call. once: the answer counts only for the call on the screen. */
 static enum door_verdict verdict_of(const struct waiting *w, enum door_verdict verdict, bool once)
 {
 	return w->beside || (once && !w->shown) ? VERDICT_RETRY : verdict;
 }
 
-/* The newest first: that is where the door looks first. */
+/* Answers the newest call first, as the door searches its calls in that order. */
 static void tell_waiting(const struct waiting *waiting, size_t n, enum door_verdict verdict,
 			 bool once)
 {
@@ -216,7 +217,8 @@ static void tell_waiting(const struct waiting *waiting, size_t n, enum door_verd
 	}
 }
 
-/* A call that is about something else comes again, and finds the answer by its wish. */
+/* Returns whether a call with the wish on the screen waits for another question too: it is made
+ * again, and finds the answer by its wish. */
 static bool keeps_answer(const struct waiting *waiting, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -230,7 +232,7 @@ static void release(struct keeper *k, struct question *q, enum door_verdict verd
 	AUTO_FREE struct waiting *waiting = take_ptr(&q->waiting);
 	const size_t n = q->n_waiting;
 
-	/* The door may park a request again, which is not to be under this question. */
+	/* The calls leave the question first, because the door may park one again. */
 	*tally(k, q) -= n;
 	q->n_waiting = 0;
 	if (verdict != VERDICT_RETRY && keeps_answer(waiting, n)) {
@@ -272,7 +274,7 @@ static bool is_covered(const struct question *q, enum rule_kind kind, const char
 static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
 			    const char *bundle, enum answer_extent extent)
 {
-	uint64_t last = k->last_question; /* a newer one was just judged */
+	uint64_t last = k->last_question; /* a newer question was just judged */
 	struct question *q = k->questions;
 
 	while (q) {
@@ -282,7 +284,7 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 		}
 		question_send_gone(k, q->id, ASK_COVERED);
 		asks_release(k, q, VERDICT_RETRY);
-		q = k->questions; /* whatever the doors did meanwhile */
+		q = k->questions; /* the doors may have changed the list */
 	}
 }
 
@@ -361,13 +363,13 @@ void asks_leave(struct keeper *k, int pid)
 		}
 		if (!q->n_waiting && (q->left == pid || q->pid == pid)) {
 			q->gone_at = k->now;
-			q->left = 0; /* its number may be another's soon */
+			q->left = 0; /* the pid may be reused */
 			q->stopped = false;
 		}
 	}
 }
 
-/* The door fails what it holds by itself (door_ops.drop_all). */
+/* Drops all questions. The door fails the calls that it holds by itself (door_ops.drop_all). */
 void asks_drop_all(struct keeper *k)
 {
 	struct question *q, *next;
@@ -403,7 +405,8 @@ static void time_out(struct keeper *k, struct question *q)
 	asks_release(k, q, VERDICT_DENY);
 }
 
-/* Or was at the last look: it has a moment from here on to make its call again. */
+/* Returns whether the process is stopped, or was at the last look: once it continues it gets a
+ * moment to make its call again. */
 static bool waits_stopped(struct question *q)
 {
 	bool was = q->stopped;
@@ -423,7 +426,7 @@ void asks_tick(struct keeper *k)
 		}
 		if (q->n_waiting) {
 			time_out(k, q);
-			q = k->questions; /* whatever the doors did meanwhile */
+			q = k->questions; /* the doors may have changed the list */
 			continue;
 		}
 		if (waits_stopped(q)) {

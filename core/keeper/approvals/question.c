@@ -1,4 +1,4 @@
-/* question - one question for the human: its key, the answers it offers, its frames to cordon. */
+/* question - one question for the user: its key, the answers it offers, its frames to cordon. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/question.h"
 

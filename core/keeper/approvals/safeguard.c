@@ -19,31 +19,32 @@
 #include "core/keeper/steps/steps.h"
 
 /*
- * Life of a hold. The journal asks (lose) before an operation takes something away that was there
- * before the step. At the limit the operation ends there, undone, and its call is parked under a
- * question about the whole command (asks.c); every later change of the command is parked at
- * safeguard_enter(). An answer, the clock or a headless run then
+ * Life of a hold. The journal asks (lose) before an operation deletes or overwrites a file from
+ * before the step. At the limit the operation stops there, undone, and its call is parked under a
+ * question about the whole command (asks.c). Later changes of the command are parked, too, at
+ * safeguard_enter(). Then an answer, a timeout or a headless run
  *
- *   frees it   the kind is not counted any more, and the calls are served as if they came now; or
- *   dooms it   its processes are killed (kill_command.c), the calls are EPERM, and when the last of
- * the processes has gone - not before: they could still write - the step is rolled back.
+ *   frees it   the kind is no longer counted, and the calls are served as if they were new; or
+ *   dooms it   its processes are killed (kill_command.c), and the calls get EPERM. When the last of
+ *              the processes has ended, and can write no more, the step is rolled back.
  *
- * A doomed command takes no more changes. If cordon or the keeper dies meanwhile, the step is open
- * on disk, and the next start rolls it back.
+ * A doomed command can make no more changes. If cordon or the keeper dies meanwhile, the step is
+ * open on disk, and the next start rolls it back.
  */
 
 #define TELL_US 250000 /* between two reports of the same hold */
 
-/* ---- what a human allowed once for all ------------------------------------------------------- */
+/* ---- what the user allowed for good ---------------------------------------------------------- */
 
 struct guard_line {
-	char *key;		 /* command line, newline, directory */
-	uint64_t id[LOSS_KINDS]; /* of the answer; 0: none, it is counted */
+	char *key;		 /* command line, newline, working directory */
+	uint64_t id[LOSS_KINDS]; /* of the answer; 0: none, losses are counted */
 	UT_hash_handle hh;
 };
 
-/* The same words in another directory are another command; so may be those that go on unseen,
- * and a shell that did something before the exec that named it. */
+/* Returns the key of a command line; NULL if the same words need not be the same command: a label
+ * that is cut short, or a shell that acted before the exec that named it. Another directory makes
+ * another command. */
 static char *line_key(const struct command *c)
 {
 	char cwd[PATH_MAX] = "";
@@ -54,7 +55,7 @@ static char *line_key(const struct command *c)
 	return xasprintf("%s\n%s", c->label.data, cwd);
 }
 
-/* The answer that lets it, or 0. */
+/* Returns the number of the answer that allows the losses, or 0. */
 static uint64_t line_answer(const struct keeper *k, const struct command *c, enum loss what)
 {
 	AUTO_FREE char *key = k->guard_lines ? line_key(c) : NULL;
@@ -83,7 +84,7 @@ static uint64_t line_remember(struct keeper *k, const struct command *c, enum lo
 	return l->id[what];
 }
 
-/* What goes on by that answer is asked about again, too. */
+/* Revokes an answer; commands that run under it are asked about again, too. */
 void safeguard_revoke(struct keeper *k, uint64_t id)
 {
 	for (struct guard_line *l = k->guard_lines; l; l = l->hh.next) {
@@ -131,7 +132,7 @@ static void gone_add(struct guard *g, const char *path)
 	struct guard_path *p;
 
 	HASH_FIND_STR(g->gone, path, p);
-	if (p) /* moved there, and deleted under that name, too */
+	if (p) /* moved there, and later deleted under that name */
 		return;
 	p = xcalloc(1, sizeof(*p));
 	p->path = xstrdup(path);
@@ -144,10 +145,8 @@ static void keep_sample(struct guard *g, enum loss what, size_t i, const char *p
 		g->was[what][i] = xstrdup(path);
 }
 
-/*
- * Many programs save by deleting first (git, assemblers, linkers): what was deleted and is made
- * anew counts as replaced, up to that limit.
- */
+/* Counts a deleted file that is created again as replaced, up to the limit of that: many programs
+ * (git, assemblers, linkers) delete a file before they write it. */
 static void made_anew(const struct guarded *gd)
 {
 	struct guard *g = &gd->command->guard;
@@ -170,7 +169,7 @@ static int lose(void *data, enum loss what, uint64_t size)
 	struct guard *own = &g->command->guard;
 
 	if (what == LOSS_BEYOND && own->raised)
-		step_raise(g->command->step); /* in another folder */
+		step_raise(g->command->step); /* a part in another folder */
 	if (!lim->most[what] || own->free[what])
 		return 0;
 	if (what == LOSS_OVERWRITE && size < lim->overwrite_bytes)
@@ -243,7 +242,7 @@ static void tell(struct keeper *k, const struct command *c)
 	keeper_urgent(k);
 }
 
-/* A call that a signal took back and that is made again is no other call. */
+/* Notes an example. A call that a signal interrupted and that is made again is noted once. */
 static void sample(struct guard *g, const char *op, const char *path)
 {
 	for (size_t i = 0; i < g->n_would; i++) {
@@ -302,7 +301,8 @@ static void on_over(struct keeper *k, struct command *c)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* For the step, or for this command line until the end: what says more than that is no answer. */
+/* Applies an answer, for the step or for this command line until the session ends. An answer with a
+ * wider scope counts as a denial. */
 static void on_answer(struct keeper *k, struct command *c, const struct answer *a)
 {
 	struct guard *g = &c->guard;
@@ -311,7 +311,7 @@ static void on_answer(struct keeper *k, struct command *c, const struct answer *
 		safeguard_deny(k, c, GUARD_DENIED);
 		return;
 	}
-	if (g->what == LOSS_BEYOND) { /* for the step: with undo, the limits raised, or without */
+	if (g->what == LOSS_BEYOND) { /* allows the step, with raised limits or without undo */
 		g->raised = a->scope != SCOPE_SESSION;
 		g->free[g->what] = GUARD_FREE_STEP;
 		asks_release(k, g->asked, VERDICT_RETRY);
@@ -348,7 +348,7 @@ void safeguard_roll_back(struct keeper *k, struct command *c)
 	int64_t id = step_id(c->step);
 	int r;
 
-	if (k->frozen) { /* no log, no change: it is kept as it stands */
+	if (k->frozen) { /* the log is closed, so the step stays as it is */
 		c->guard.doomed = false;
 		r = err_say(&err, -EIO, "the audit log cannot be written");
 		send_stopped(k, c, id, r, err.text);
@@ -367,11 +367,11 @@ void safeguard_deny(struct keeper *k, struct command *c, enum guard_why why)
 	g->doomed = true;
 	g->why = why;
 	ending_begin(k, c);
-	if (g->asked && why != GUARD_DENIED) /* who denied it knows */
+	if (g->asked && why != GUARD_DENIED) /* a user who denied it knows */
 		asks_tell_over(k, g->asked);
 	if (g->asked)
 		asks_release(k, g->asked, VERDICT_STOP);
-	/* Of a run that is one step the rest ends first: see end_sandbox() in keeper.c. */
+	/* For a run that is one step, end_sandbox() in keeper.c ends the rest first. */
 	if (!g->dying && c != k->whole)
 		safeguard_roll_back(k, c);
 }

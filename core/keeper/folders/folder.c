@@ -84,7 +84,7 @@ static int perform(void *arg)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Is something under the name when it has been performed? */
+/* Returns whether the operation leaves an object at the name. */
 static bool makes_name(const struct op *o)
 {
 	return o->makes || o->kind == OP_RENAME || o->kind == OP_LINK || o->kind == OP_SYMLINK;
@@ -115,7 +115,7 @@ static void note_placed(struct folder *f, const struct caller *c, const struct o
 		brought_placed(f, o->at, from);
 }
 
-/* Adds the directory of the name, or the object of a descriptor; then the object if it is a
+/* Adds the directory of the name, or the object of a descriptor; also the object, if it is a
  * directory or has other names. Returns true for a directory that is about to be moved. */
 static bool add_changing(const struct at *at, bool moves, struct inode_id *list, size_t *n)
 {
@@ -266,7 +266,7 @@ int folder_open(struct folder *f, const struct caller *c, const struct at *at, i
 			     (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL));
 }
 
-/* It has no name yet: the policy speaks when it is linked. */
+/* Creates an unnamed file. The policy is asked when it gets a name. */
 int folder_tmpfile(struct folder *f, const struct caller *c, const struct at *dir, int flags,
 		   mode_t mode)
 {

@@ -15,7 +15,7 @@
 
 #define PRUNE_PARTS 32 /* journal_prune_on(), each time: 0.3 ms */
 #define PRUNE_US    5000
-#define ALIASES_MAX 256 /* that are learnt while it runs: each change looks through them */
+#define ALIASES_MAX 256 /* learnt during the session; each change searches them */
 
 /*
  * Each working folder has a journal of its own. A granted directory, or a repository that belongs
@@ -173,7 +173,7 @@ static int open_journal(struct keeper *k, const char *path, bool followed, struc
 	return r;
 }
 
-/* A folder of the session's start. */
+/* A folder that is opened at the session's start. */
 struct opening {
 	const char *path;
 	struct journal *journal;

@@ -227,7 +227,7 @@ void steps_leave(struct keeper *k, struct proc *p)
 	unjoin(k, p);
 	shell_unref(&p->shell);
 	if (p->self.tid == k->agent_pid && p->self.tid != k->root_pid) {
-		k->agent_pid = k->root_pid; /* npx had first run another program */
+		k->agent_pid = k->root_pid; /* npx ran another program first */
 		k->agent_wraps = true;
 		k->agent_again = false;
 	}

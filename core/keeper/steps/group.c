@@ -332,7 +332,7 @@ static int serve(struct asked *a, const char *request)
 	return err_say(&a->err, -EINVAL, "begin NAME, end [NAME] or abort: nothing else");
 }
 
-/* Answers by a pipe, which takes the short answer at once. */
+/* Answers by a pipe, which has room for the short answer. */
 int keeper_step(struct keeper *k, const struct caller *c, const char *request)
 {
 	AUTO_BUF struct buf words = BUF_INIT;

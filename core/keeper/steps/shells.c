@@ -31,7 +31,7 @@ static void tell_ended(struct keeper *k, uint64_t id, int status, const char *wo
 	keeper_urgent(k);
 }
 
-/* Commits its changes before the user is told of its end. */
+/* Commits its changes before its end is reported to the user. */
 static void settle(struct keeper *k, const struct shell *sh)
 {
 	struct command *c, *next;
@@ -65,7 +65,7 @@ struct wanted {
 	char *cwd, **env, **argv;
 };
 
-/* Heap, NULL-terminated. */
+/* Returns a list on the heap, NULL-terminated. */
 static char **get_list(struct wire_in *in)
 {
 	uint32_t n = wire_get_u32(in);

@@ -1,4 +1,4 @@
-/* step_roll_back - takes an open step back, for a safeguard or an API. */
+/* step_roll_back - rolls an open step back, for a safeguard or an API. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/steps.h"
 
@@ -62,7 +62,7 @@ int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
 	if (c->exit_status < 0)
 		c->exit_status = 128 + SIGKILL;
 	keeper_umask(k, 077);
-	/* The step may have changed granted places outside, where only the other thread can go. */
+	/* The step may have changed granted directories, which only the other thread can open. */
 	watch_own_begin(k);
 	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
 	watch_own_end(k);

@@ -30,13 +30,13 @@
  * commands run one after the other, the after-state of a step is the before-state of the next.
  */
 
-#define QUIET_US     100000  /* after a command's end, and after its last change since */
-#define QUIET_MAX_US 2000000 /* what its left-overs still do then is ambient */
-#define BURST_US     1000000 /* after the last change of what nobody's command does, in a folder */
-#define AMBIENT_US   5000000 /* and elsewhere: what agents note down is no work of theirs */
-#define RETRY_US     5000000 /* a step that could not be committed */
-#define LIVE_US	     2000000 /* between two signs of life in the log of a step that is open */
-#define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
+#define QUIET_US     100000  /* after the last process has ended and the last change after that */
+#define QUIET_MAX_US 2000000 /* later changes of its processes are ambient */
+#define BURST_US     1000000 /* after the last ambient change in a folder */
+#define AMBIENT_US   5000000 /* and elsewhere, such as an agent's own notes */
+#define RETRY_US     5000000 /* after a commit that failed */
+#define LIVE_US	     2000000 /* between two signs of life in the log of an open step */
+#define NAME_US	     50000   /* from a redirection to the exec that names its command */
 
 void steps_named(struct keeper *k, struct command *c)
 {
@@ -49,7 +49,7 @@ void steps_ends(struct keeper *k, struct command *c)
 	c->quiet_at = k->now + QUIET_US;
 }
 
-/* As journal_commit(). */
+/* Like journal_commit(). */
 static int try_commit(struct keeper *k, struct command *c, struct err *err)
 {
 	AUTO_FREE char *why = NULL;
@@ -129,8 +129,7 @@ void steps_finish(struct keeper *k, struct command *c)
 		command_retire(k, c);
 		return;
 	}
-	/* A full disk: the step stays open and the next try may do; else the next start recovers
-	 * it. */
+	/* On a full disk the step stays open, for a later try or for the next start's recovery. */
 	c->last_at = k->now;
 	c->quiet_at = k->now + RETRY_US;
 }
@@ -148,7 +147,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 		next = c->next;
 		if (except && (c == except || c->lingers || c->folds))
 			continue;
-		/* Notes of the agent itself delay no other step. */
+		/* The agent's own notes delay no other step. */
 		if (except && c->kind == STEP_AMBIENT && !c->inside)
 			continue;
 		if (c->step && is_idle(c))
@@ -156,7 +155,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 	}
 }
 
-/* The history says where this session begins once there is something of it. */
+/* Marks the beginning of the session in the history, before its first step. */
 static void mark_session(struct keeper *k)
 {
 	struct err err = {0};
@@ -176,7 +175,7 @@ int steps_begin(struct keeper *k, struct command *c, struct journal *j, struct s
 	int r;
 
 	finish_idle(k, c);
-	if (!c->step) { /* edits that were made before it are noted before it */
+	if (!c->step) { /* earlier edits are noted before the step */
 		watch_drain(k);
 		watch_settle(k);
 	}
@@ -188,7 +187,7 @@ int steps_begin(struct keeper *k, struct command *c, struct journal *j, struct s
 		r = journal_begin(j, c->kind, c->label.data, ret, &err);
 	if (r == 0 && !c->step)
 		c->step = *ret;
-	if (r < 0 && r != k->begin_error) /* once: every refused change comes here */
+	if (r < 0 && r != k->begin_error) /* reported once, as every refused change comes here */
 		keeper_note(k, "changes are refused: no step could begin: %s", err.text);
 	k->begin_error = r;
 	return r;
@@ -211,7 +210,7 @@ int steps_get(const struct folder *f, struct proc *p, const char *hint, struct s
 		c->inside = true;
 		c->inside_at = k->now;
 	}
-	if (!c->step && !c->label.len) /* a redirection, before the exec that will name it */
+	if (!c->step && !c->label.len) /* a redirection before the exec that names it */
 		owner_label(k, c, NULL, hint);
 	*ret = c->step ? step_part(c->step, f->journal) : NULL;
 	return *ret ? 0 : steps_begin(k, c, f->journal, ret);
@@ -362,7 +361,7 @@ int steps_commit_all(struct keeper *k, struct err *err)
 		if (!c->over)
 			steps_finish(k, c);
 	}
-	/* Once more, for nobody else will. */
+	/* The last try. */
 	for (c = k->commands; c && r >= 0; c = c->next)
 		if (c->step && !c->over && !c->guard.doomed)
 			r = try_commit(k, c, err);
@@ -432,7 +431,7 @@ void steps_init(struct keeper *k)
 	label_command(&k->whole->label, argv.data, argv.len);
 }
 
-/* Steps that are still open stay so on disk: the next start recovers them. */
+/* Ends the steps. Those that stay open on disk are recovered by the next start. */
 void steps_done(struct keeper *k)
 {
 	struct command *c, *next;
@@ -443,7 +442,7 @@ void steps_done(struct keeper *k)
 		next = c->next;
 		command_free(k, c);
 	}
-	while (k->shells) { /* whose ends are not told any more */
+	while (k->shells) { /* their ends are not reported */
 		k->shells->refs = 1;
 		shell_unref(&(struct shell *){k->shells});
 	}

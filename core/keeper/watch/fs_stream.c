@@ -61,7 +61,7 @@ static void take_item(const struct fs_stream_ops *ops, const struct item *i)
 		ops->changed(ops->data, i->path, SEEN_GONE, false, 0);
 		return;
 	}
-	/* As of a directory, its metadata is nobody's edit. */
+	/* A change of a directory's metadata is not an edit. */
 	if (S_ISDIR(type) && !came)
 		return;
 	ops->changed(ops->data, i->path, what_of(i->marks), came, type);
@@ -69,7 +69,7 @@ static void take_item(const struct fs_stream_ops *ops, const struct item *i)
 		ops->scan(ops->data, i->path, true);
 }
 
-/* Something above it is scanned anyway. */
+/* Returns whether a directory above the path is scanned anyway. */
 static bool is_covered(const struct batch *b, const char *path)
 {
 	for (const struct item *i = b->first; i; i = i->next)
@@ -84,7 +84,7 @@ static void collect(const struct fs_stream_ops *ops, struct batch *b,
 	for (size_t i = 0; i < n; i++) {
 		const struct os_fs_event *e = &list[i];
 
-		/* That numbers begin anew is no loss: none is kept. */
+		/* A restart of the event numbers is no loss, because none is stored. */
 		if (!(e->flags & TELLS))
 			continue;
 		if (e->flags & DROPPED || !e->path || *e->path != '/')

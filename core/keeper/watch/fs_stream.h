@@ -19,7 +19,7 @@
  * Pure: no call of the system's. The caller looks, lists and judges.
  */
 struct fs_stream_ops {
-	void *data; /* handed to all */
+	void *data; /* passed to all */
 	/* Returns the type of the file at this path (S_IFMT), or 0 if there is none. */
 	mode_t (*look)(void *data, const char *path);
 	/* type: as look() returned it. made: the path may be new. */
@@ -32,6 +32,6 @@ struct fs_stream_ops {
 	void (*root_changed)(void *data, const char *path);
 };
 
-/* One batch, in the order that it came. Paths are borrowed; one that is NULL or not absolute counts
- * as lost. */
+/* Takes one batch, in the order of arrival. The caller owns the paths. A path that is NULL or not
+ * absolute counts as lost. */
 void fs_stream_take(const struct fs_stream_ops *ops, const struct os_fs_event *list, size_t n);

@@ -10,7 +10,7 @@
 #define NAMES_MAX 16 /* in one pattern */
 
 struct line {
-	struct span names[NAMES_MAX]; /* of the text; the last one first */
+	struct span names[NAMES_MAX]; /* of the pattern, the last one first */
 	size_t n;
 	bool below; /* and everything below */
 };
@@ -21,7 +21,7 @@ struct ignored {
 	size_t n;
 };
 
-/* The last name of what is left, and what is left before it. */
+/* Splits off the last name of *path. */
 static struct span last_name(struct span *path)
 {
 	size_t at = path->len;

@@ -7,7 +7,7 @@
 /*
  * A process of its own holds fanotify permission marks on every directory of the working folders
  * (fanotify(7); FAN_REPORT_TID, Linux 4.20; FAN_REPORT_DFID_NAME, 5.9). An open for writing by
- * another program gets EPERM, and the human is told. Changes by agents go on, because the keeper
+ * another program gets EPERM, and the user is told. Changes by agents go on, because the keeper
  * performs them. The kernel has no such event for unlink, rename and mkdir: these act as under
  * `barrier`.
  *
@@ -19,11 +19,11 @@
  */
 struct lock;
 
-/* folders: NULL-terminated, absolute. */
+/* Locks the folders: absolute paths, NULL-terminated. */
 int lock_start(struct lock **ret, const char *const *folders, struct err *err) MUST_USE;
 int lock_fd(const struct lock *l);
-/* Reads one refused open: "PATH", and the program. Returns 1; 0 if there is none now; -EPIPE if the
- * process is gone. */
+/* Reads one refused open: "PATH", and the program. Returns 1; 0 if none is pending; -EPIPE if the
+ * process has ended. */
 struct lock_refusal {
 	int pid;
 	char program[64];

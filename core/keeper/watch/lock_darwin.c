@@ -1,11 +1,11 @@
-/* lock_darwin - undo.external = lock needs permission events of the system's, which are Linux's. */
+/* lock_darwin - refuses undo.external = lock, which needs permission events that only Linux has. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
 #include "core/keeper/watch/lock.h"
 
-/* Nothing is locked and nothing is started: the setting is refused, in words. fcntl(2) locks are of
- * those who ask for them, and editors do not. */
+/* Refuses the setting with a message. fcntl(2) locks are advisory, and editors do not ask for
+ * them. */
 int lock_start(struct lock **ret, const char *const *folders, struct err *err)
 {
 	(void)ret, (void)folders;

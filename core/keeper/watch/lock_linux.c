@@ -1,4 +1,5 @@
-/* lock_linux - the process that answers the kernel: may this program open that file? */
+/* lock_linux - the process that answers the kernel's questions whether a program may open a
+ * file. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/lock.h"
 
@@ -20,12 +21,10 @@
 #include "core/base/path.h"
 #include "core/keeper/watch/lock_priv.h"
 
-/*
- * A process apart from the keeper, for the keeper opens files of the folders itself: it would wait
- * for its own answer. Nothing here opens a file that carries a mark (directories are not asked
- * about), so it cannot wait for itself either; nothing blocks, and each event gets its answer
- * before the next is looked at.
- */
+/* The process is apart from the keeper, which opens files of the folders itself and would wait for
+ * its own answer. This process opens no file below a mark, and directories cause no events, so it
+ * cannot wait for itself either. It never blocks, and it answers each event before it reads the
+ * next. */
 struct lock {
 	pid_t pid;
 	int sock; /* SOCK_SEQPACKET, one struct lock_refusal a message */
@@ -41,7 +40,8 @@ struct guard {
 /* ---- in the process ----------------------------------------------------------------------------
  */
 
-/* What it needs from here on: the arguments of other processes' calls, and every directory. */
+/* Keeps only what it needs: to read the arguments of other processes' calls, and to open every
+ * directory. */
 static void drop_capabilities(void)
 {
 	const uint64_t keep = 1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH;
@@ -87,10 +87,10 @@ static bool refuses(const struct guard *g, const struct fanotify_event_metadata 
 		return false;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", e->fd);
 	n = readlink(link, say.path, sizeof(say.path) - 1);
-	if (n <= 0 || !in_folders(g, say.path)) /* a directory that was moved away keeps its mark */
+	if (n <= 0 || !in_folders(g, say.path)) /* a directory that was moved out keeps its mark */
 		return false;
 	program_of(e->pid, say.program, sizeof(say.program));
-	/* A full queue: the keeper is busy, and the human has been told often enough. */
+	/* If the queue is full, the keeper is busy, and the user has had many such messages. */
 	(void)send(g->sock, &say, sizeof(say), MSG_DONTWAIT | MSG_NOSIGNAL);
 	return true;
 }
@@ -108,7 +108,7 @@ static void answer(const struct guard *g)
 			continue;
 		r.response = refuses(g, e) ? FAN_DENY : FAN_ALLOW;
 		if (write(g->marks.opens, &r, sizeof(r)) < 0 && errno != ENOENT)
-			_exit(1); /* the kernel then lets all of them go on */
+			_exit(1); /* the kernel then lets all waiting opens go on */
 		close(e->fd);
 	}
 }
@@ -131,7 +131,8 @@ static NORETURN void guard_main(const struct guard *g)
 	}
 }
 
-/* Nothing of the keeper's stays open here: not the agent's terminal, nor the socket to cordon. */
+/* Closes the keeper's descriptors: the agent's terminal and the socket to cordon must not stay open
+ * here. */
 static void close_others(struct guard *g)
 {
 	int *keep[] = {&g->marks.opens, &g->marks.names, &g->sock};
@@ -174,7 +175,7 @@ static NORETURN void child(struct guard *g, pid_t parent)
 /* ---- in the keeper -----------------------------------------------------------------------------
  */
 
-/* The marks are in place, or why not. */
+/* Waits until the marks are set, or returns why they are not. */
 static int wait_ready(struct lock *l, struct err *err)
 {
 	char words[sizeof(err->text)];

@@ -54,7 +54,7 @@ void marks_done(struct marks *m)
 
 static int mark(const struct marks *m, int dir)
 {
-	/* Names first: what appears in between is found by the listing that follows. */
+	/* Names are watched before the listing, which finds directories created in between. */
 	if (fanotify_mark(m->names, FAN_MARK_ADD | FAN_MARK_ONLYDIR,
 			  FAN_CREATE | FAN_MOVED_TO | FAN_ONDIR, dir, NULL) < 0 ||
 	    fanotify_mark(m->opens, FAN_MARK_ADD | FAN_MARK_ONLYDIR,
@@ -120,7 +120,7 @@ int marks_add(struct marks *m, const char *folder, struct err *err)
 	return 0;
 }
 
-/* Any directory of the file system will do to open a handle by. */
+/* Returns a directory on the file system of the event: any will do to open its handle. */
 static int folder_on(const struct marks *m, const void *fsid)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -129,7 +129,7 @@ static int folder_on(const struct marks *m, const void *fsid)
 	return -1;
 }
 
-/* The event has the handle of the directory and, behind it, the name in there. */
+/* Marks a new directory. The event has the handle of its parent, followed by its name. */
 static void appeared(const struct marks *m, const struct fanotify_event_info_fid *info)
 {
 	struct file_handle *handle = (struct file_handle *)(uintptr_t)info->handle;
@@ -138,7 +138,8 @@ static void appeared(const struct marks *m, const struct fanotify_event_info_fid
 					       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_CLOSE int sub = dir < 0 ? -1 : openat(dir, name, DIR_FLAGS);
 
-	/* Where it fails it is gone again; what is missed, an undo finds when it compares. */
+	/* A failure means that it was removed again. An undo finds missed edits when it
+	 * compares. */
 	if (sub >= 0)
 		(void)walk_from(m, sub);
 }

@@ -9,8 +9,8 @@
 #define FOLDERS_MOST 8
 
 struct marks {
-	int opens; /* fanotify: permission events */
-	int names; /* fanotify: directories that appear */
+	int opens; /* fanotify descriptor for permission events */
+	int names; /* fanotify descriptor for new directories */
 	struct marked {
 		int fd; /* a folder */
 		fsid_t fsid;
@@ -32,12 +32,12 @@ void marks_read(const struct marks *m);
 /* ---- lock_who.c: who opens, and how ---------------------------------------------------------- */
 
 struct who {
-	dev_t dev; /* the program that this process runs */
+	dev_t dev; /* of this process's own program */
 	ino_t ino;
 };
 
 int who_init(struct who *w) MUST_USE;
 /* Returns whether the thread belongs to cordon. */
 bool who_is_own(const struct who *w, int tid);
-/* Returns whether the open that the thread waits in can only read; false if that is not known. */
+/* Returns whether the open in which the thread waits can only read; false if that is unknown. */
 bool who_only_reads(int tid);

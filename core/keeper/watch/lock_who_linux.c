@@ -13,11 +13,9 @@
 #include "core/base/io.h"
 #include "core/keeper/watch/lock_priv.h"
 
-/*
- * The event does not say how the file is opened. The thread stands in that very call, so its number
- * and arguments are in /proc/TID/syscall (proc(5)). The program may be lying, with another thread
- * that rewrites a struct open_how: this keeps a human's own tools from writing, not an attacker.
- */
+/* The event does not say how the file is opened. But the thread waits in that very call, so
+ * /proc/TID/syscall (proc(5)) has its number and arguments. A program can deceive this, by another
+ * thread that rewrites a struct open_how: the lock stops a user's own tools, not an attacker. */
 #define ARGS 3
 
 int who_init(struct who *w)
@@ -39,7 +37,7 @@ bool who_is_own(const struct who *w, int tid)
 	return stat(path, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
 }
 
-/* False: it runs, or /proc does not say. */
+/* Returns false if the thread runs, or /proc does not tell. */
 static bool current_call(int tid, long *ret_nr, uint64_t args[ARGS])
 {
 	char path[40], text[256], *p = text, *end;

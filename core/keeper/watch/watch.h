@@ -18,8 +18,9 @@ void watch_start(struct keeper *k);
 void watch_stop(struct keeper *k);
 /* Judges the pending events, before the owner of a file changes in the journal. */
 void watch_drain(struct keeper *k);
-/* Does the same if an event is pending: before a name leads to another file or a file is opened for
- * writing. An event has only a name, and the writer of the file is determined when it is judged. */
+/* Like watch_drain(), if an event is pending. Called before a name leads to another file or a file
+ * is opened for writing: an event has only a name, and the writer is determined when the event is
+ * judged. */
 void watch_before(struct keeper *k);
 /* Watches a directory that the agent has just made, or moved to this name in dirfd, before a file
  * in it can be closed. path: absolute. Costs one call, and the listing of the parent is not needed.
@@ -29,10 +30,10 @@ void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char 
  * listed yet. path: absolute. Costs nothing once everything is listed, and little in the directory
  * of the path before. */
 void watch_touched(struct keeper *k, const struct folder *f, const char *path);
-/* Changes between these two calls are cordon's own: rollbacks and restores. */
+/* Changes between these two calls are made by cordon: rollbacks and restores. */
 void watch_own_begin(struct keeper *k);
 void watch_own_end(struct keeper *k);
 void watch_busy(struct keeper *k);	    /* the agent changes a file */
-int64_t watch_next(const struct keeper *k); /* when watch_tick() is wanted, 0: never */
+int64_t watch_next(const struct keeper *k); /* time of the next watch_tick(); 0: never */
 void watch_tick(struct keeper *k);
-void watch_settle(struct keeper *k); /* report and record the collected edits now */
+void watch_settle(struct keeper *k); /* reports and records the collected edits at once */

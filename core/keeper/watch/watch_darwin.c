@@ -15,12 +15,10 @@
 #include "core/keeper/watch/watch_shared.h"
 #include "core/os/beneath.h"
 
-/*
- * What events mean is fs_stream.h's. One stream for all folders tells of whole trees, so no
- * directory is ever added. Directories that are to be looked at, because everything in them is new
- * or events were put together, wait in a queue and are listed one a turn.
- */
-#define SCANS_MAX 65536 /* directories that wait; beyond, all is looked at again */
+/* fs_stream.h says what events mean. One stream reports on the whole trees of all folders, so no
+ * directory is ever added. Directories to be read, because all their entries are new or events were
+ * merged, wait in a queue; each turn lists one. */
+#define SCANS_MAX 65536 /* queued directories; beyond, everything is scanned again */
 #define EVENTS	  256
 
 struct scan {
@@ -37,7 +35,7 @@ struct watcher {
 	bool said_moved;
 };
 
-/* Below the folder; NULL: in none, or in the undo store's directory. */
+/* Returns the path below the folder, or NULL: in no folder, or in the undo store. */
 static const char *below(const struct folder *f, const char *path)
 {
 	const char *at;
@@ -135,7 +133,7 @@ static void push_scan(struct keeper *k, struct folder *f, const char *path, bool
 	*by->end = s;
 	by->end = &s->next;
 	if (++by->n_scans == SCANS_MAX)
-		watch_rescan(k); /* what the steps left, if nothing else */
+		watch_rescan(k); /* finds what differs from the state after the steps */
 }
 
 static void scan(void *data, const char *dir, bool made)
@@ -144,12 +142,12 @@ static void scan(void *data, const char *dir, bool made)
 	const char *at;
 	struct folder *f = folder_of(k, dir, &at);
 
-	if (!f) { /* above all of them */
+	if (!f) { /* above all folders */
 		if (!made)
 			lost(k);
 		return;
 	}
-	/* Which of the files below changed nobody says: their times do. */
+	/* The event does not say which files below changed: their times do. */
 	if (!made && !k->watch->lost_ns)
 		k->watch->lost_ns = k->watch->looked_ns - WATCH_SLACK_NS;
 	push_scan(k, f, at, made);
@@ -257,14 +255,14 @@ void watch_drain(struct keeper *k)
 	watch_all_seen(k);
 }
 
-/* Nothing waits: the keeper performs no call of the agent's here, so none changes who had a path.
- */
+/* Does nothing: the keeper performs no calls of the agent here, so no file changes its owner in the
+ * journal. */
 void watch_before(struct keeper *k)
 {
 	(void)k;
 }
 
-/* The folders are watched with all that is below them. */
+/* Does nothing: the folders are watched with all that is below them. */
 void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char *path)
 {
 	(void)k;
@@ -329,8 +327,8 @@ static void watcher_free(struct watcher *by)
 	free(by);
 }
 
-/* Without a door the agent changes the folders by itself, and everything would look like an edit
- * from outside. */
+/* Watches only if there is a door. Without one the agent changes the folders itself, and all its
+ * changes would look like external edits. */
 void watch_start(struct keeper *k)
 {
 	struct watcher *by;

@@ -13,12 +13,12 @@
 #include "core/keeper/state.h"
 #include "core/os/beneath.h"
 
-#define SEEN_MAX 10000 /* paths collected; beyond, they are only counted */
-#define TOLD_MAX 20    /* told to cordon one by one */
+#define SEEN_MAX 10000 /* collected paths; further ones are only counted */
+#define TOLD_MAX 20    /* reported to cordon one by one */
 
-struct edit { /* a path, changed from outside */
+struct edit { /* a path that was edited externally */
 	char *path;
-	bool made; /* it was not there before */
+	bool made; /* it did not exist before */
 	UT_hash_handle hh;
 };
 
@@ -71,7 +71,7 @@ static bool is_there(const struct folder *f, const char *path)
 	return fd >= 0 || errno != ENOENT;
 }
 
-/* Come and gone within a moment: a temporary file of somebody's. */
+/* Drops files that were created and removed within a moment: temporary files of a program. */
 static void drop_passing(struct edits *in)
 {
 	struct edit *e, *next;

@@ -12,7 +12,7 @@ struct edit;
 
 struct edits { /* of one folder; zeroed but for the folder: none */
 	struct folder *folder;
-	struct edit *list; /* a hash, by path */
+	struct edit *list; /* hash by path */
 	size_t more;	   /* further edits, which are only counted */
 };
 

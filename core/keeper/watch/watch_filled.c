@@ -1,4 +1,4 @@
-/* watch_filled - files that a program outside has put under protected names. */
+/* watch_filled - files that an external program has moved or linked to protected names. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/watch_filled.h"
 
@@ -15,16 +15,13 @@
 #include "core/keeper/state.h"
 #include "core/keeper/watch/watch_edits.h"
 
-/*
- * A program of the host may rename or link to a protected name a file that processes inside had
+/* An external program may rename or link to a protected name a file that processes inside had
  * before: most programs save by a temporary file, some with a predictable name. saves.h keeps
  * processes inside from files of the host with such names. This file checks the other direction,
- * whatever the name was: does a process inside also hold the file that took a protected name, by a
- * descriptor, a mapping or another name? Then a copy replaces it
- * (core/journal/step/renew_guarded.c).
+ * for every name: whether a process inside still has the file, by a descriptor, a mapping or
+ * another hard link. If so, a copy replaces it (core/journal/step/renew_guarded.c).
  *
- * Earlier writes to the file are in the copy, so the user is asked to check it.
- */
+ * Earlier writes to the file are in the copy, so the user is asked to check it. */
 
 void filled_note(struct filled *in, const char *path, bool is_dir)
 {
@@ -36,8 +33,8 @@ void filled_note(struct filled *in, const char *path, bool is_dir)
 	if (!k->policy || path_set_has(&in->paths, 0, path))
 		return;
 	whole = path_join(f->path, path);
-	/* A lock of git's in a worktree's directory, say: those inside may make it themselves, and
-	 * it may well be theirs. */
+	/* A file that processes inside may create themselves, such as git's lock in a worktree, is
+	 * probably theirs. */
 	if (!is_dir && policy_check(k->policy, POLICY_WRITE, whole, &reason) == POLICY_ALLOW)
 		return;
 	if (policy_guards(k->policy, whole, is_dir ? S_IFDIR : S_IFREG))
@@ -52,7 +49,7 @@ static bool is_theirs(void *data, const char *path, const struct object *o)
 	return saves_is_answered(f->keeper, whole, o);
 }
 
-/* Who writes by one of the others is asked as by this one. */
+/* Notes the file's other hard links: a write by one of them is judged like a write by this name. */
 static void remember(void *data, const char *path, int dirfd, const char *name)
 {
 	const struct folder *f = ((const struct filled *)data)->edits->folder;
@@ -99,7 +96,7 @@ void filled_settle(struct keeper *k, struct filled *in)
 	struct path_set paths = in->paths;
 
 	in->paths = (struct path_set){0};
-	/* Frozen, nothing at all is changed. */
+	/* If the keeper is frozen, nothing is changed. */
 	for (size_t i = 0; !k->frozen && i < path_set_count(&paths); i++) {
 		const char *path;
 

@@ -1,4 +1,4 @@
-/* watch_filled - files that a program outside has put under protected names. */
+/* watch_filled - files that an external program has moved or linked to protected names. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,7 +14,7 @@ struct filled { /* of one folder; zeroed but for its edits: none */
 	struct path_set paths;
 };
 
-/* Notes that a file has taken this name, below the folder. Kept if the name is protected. */
+/* Notes that a file got this name, a path below the folder, if the name is protected. */
 void filled_note(struct filled *in, const char *path, bool is_dir);
 /*
  * Replaces each such file that a process inside can still write to by a copy, and tells the user.

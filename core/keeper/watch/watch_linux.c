@@ -35,7 +35,7 @@
  * after the steps.
  */
 
-#define START_US  50000 /* after the agent began: it has more to do at first */
+#define START_US  50000 /* after the agent's start, which keeps the processor busy */
 #define READY	  (EPOLLIN | EPOLLONESHOT)
 #define EVENT_MAX (sizeof(struct inotify_event) + NAME_MAX + 1)
 
@@ -79,7 +79,7 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 	if (ev->mask & IN_Q_OVERFLOW)
 		on_overflow(k);
 	d = watch_tree_find(&w->by->tree,
-			    ev->wd); /* not before: a move that has ended may have dropped it */
+			    ev->wd); /* only here, as a move that has ended may have dropped it */
 	if (!d)
 		return;
 	if (ev->mask & IN_IGNORED) {
@@ -114,10 +114,9 @@ static size_t queued(const struct watch *w)
 	return ioctl(w->by->tree.fd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
-/*
- * Where something came, more will: the queue is then looked at by the clock, and before what needs
- * it, which is one call where waiting for it takes three. Empty at its time, it is waited for.
- */
+/* After an event more are likely: the queue is read by the clock, and before a call that needs it.
+ * That is one system call, where waiting takes three. If the queue was empty at its time, the
+ * watcher waits for events again. */
 static void again(struct keeper *k, bool some)
 {
 	struct watch *w = k->watch;
@@ -142,18 +141,16 @@ static void on_events(struct keeper *k, size_t n)
 	}
 }
 
-/*
- * What is queued now, and not what comes meanwhile: programs outside may be quicker than this for
- * as long as they run. But a file that was found closed may have been closed again before that:
- * then it is what was queued when it was found. A step's file is found so once, until all are
- * forgotten.
- */
+/* Reads the events that are queued at the start, but no later ones: external programs may be
+ * quicker than this loop. But if a file was found closed, it may have been closed again before:
+ * then the queue counts as of that moment. A step's file is found so once, until all are
+ * forgotten. */
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
 	int64_t now = watch_wall_ns();
 	bool some = false;
-	size_t left = SIZE_MAX; /* bytes; not known before it is clear that one read is not all */
+	size_t left = SIZE_MAX; /* bytes; read only if one read may not be all */
 	ssize_t n;
 
 	if (!w) {
@@ -163,7 +160,7 @@ void watch_drain(struct keeper *k)
 	while (left > 0 && (n = read(w->by->tree.fd, w->by->events, sizeof(w->by->events))) > 0) {
 		uint64_t shut = watch_count_shut(w);
 
-		/* Is there room left, another would have been there too. */
+		/* Room that is left in the buffer shows that the queue is empty. */
 		if (left == SIZE_MAX)
 			left = (size_t)n + EVENT_MAX <= sizeof(w->by->events) ? 0 : queued(w);
 		else
@@ -233,7 +230,7 @@ static void watcher_free(struct watcher *by)
 	free(by);
 }
 
-/* Returns at least 1, for the folder itself. */
+/* Returns the maximum number of watches: at least 1, for the folder itself. */
 static size_t watched_most(const struct keeper *k)
 {
 	int64_t n = k->spec->config ? config_int(k->spec->config, "undo.watched-directories") : 0;

@@ -25,12 +25,12 @@
  * once.
  */
 
-#define LIST_TURN  2000	   /* at most in one turn: the agent's calls wait for it */
-#define LIST_LOOK  64	   /* entries between two looks at the clock */
+#define LIST_TURN  2000	   /* at most in one turn, as the agent's calls wait */
+#define LIST_LOOK  64	   /* entries between two reads of the clock */
 #define LIST_BATCH 4	   /* directories listed in one turn while nothing else runs */
-#define LIST_PART  100	   /* while something does: one part of so many of the time, */
-#define LIST_US	   1000000 /* but never so long apart */
-#define LIST_DIRS  64	   /* directories listed at once in one that came from outside */
+#define LIST_PART  100	   /* while other processes run, this part of the time, */
+#define LIST_US	   1000000 /* but at least once in this time */
+#define LIST_DIRS  64	   /* directories listed at once in a new external one */
 
 static int open_beneath(const struct folder *f, const char *path)
 {
@@ -49,7 +49,8 @@ void watch_expect_nothing(struct keeper *k)
 		journal_expect_nothing(k->folders[i]->journal);
 }
 
-/* The undo stores, and the whole folder in which cordon keeps its state. */
+/* Returns whether it is cordon's own: an undo store, or the folder in which cordon keeps its
+ * state. */
 static bool is_ours(const struct keeper *k, const struct folder *f, const char *path, int fd)
 {
 	AUTO_FREE char *whole = path_join(f->path, path);
@@ -68,7 +69,7 @@ static bool is_ours(const struct keeper *k, const struct folder *f, const char *
 	return false;
 }
 
-/* r: what watch_tree_add() returned. */
+/* Notes that a limit was reached. r: the result of watch_tree_add(). */
 static void note_full(struct keeper *k, int r)
 {
 	struct watcher *by = k->watch->by;
@@ -98,11 +99,11 @@ void watch_add_dir(struct keeper *k, struct watched_dir *parent, const char *nam
 	fd = open_beneath(f, w->path.data);
 	if (fd < 0 || is_ours(k, f, w->path.data, fd))
 		return;
-	watch_expect_nothing(k); /* what is told of it begins in the middle */
+	watch_expect_nothing(k); /* events about it may be incomplete */
 	note_full(k, watch_tree_add(&w->by->tree, parent, f, name, fd));
 }
 
-/* After an overflow: was this file changed meanwhile? */
+/* Looks, after an overflow, whether the file was changed meanwhile. */
 static void look_again(struct keeper *k, struct watched_dir *d, int dirfd, const char *name)
 {
 	struct watch *w = k->watch;
@@ -126,7 +127,7 @@ static void list_entry(struct keeper *k, struct watched_dir *d, int dirfd, const
 		watch_add_dir(k, d, e->d_name);
 	if (e->d_type == DT_DIR)
 		return;
-	/* It may have come before the directory was watched. */
+	/* The file may be older than the watch of its directory. */
 	watch_dir_path(d, e->d_name, &w->path);
 	watch_note_filled(w, f, w->path.data, false);
 	if (!d->whole)
@@ -153,7 +154,7 @@ static DIR *open_dir(struct keeper *k, const struct watched_dir *d)
 	return dir;
 }
 
-/* Lists what is left of it until then. Returns false if something is left. */
+/* Lists the rest of a directory, until `end`. Returns false if entries are left. */
 static bool list_until(struct keeper *k, struct watched_dir *d, DIR *dir, int64_t end)
 {
 	struct dirent *e;
@@ -168,15 +169,15 @@ static bool list_until(struct keeper *k, struct watched_dir *d, DIR *dir, int64_
 	return true;
 }
 
-/* Goes on with a directory that was not done in the last turn, or begins another. Returns false if
- * there is none. */
+/* Continues with the directory of the last turn, or begins another. Returns false if there is
+ * none. */
 static bool list_next(struct keeper *k, int64_t end)
 {
 	struct watcher *by = k->watch->by;
 	struct watched_dir *d = by->dir ? watch_tree_find(&by->tree, by->dir_wd) : NULL;
 
 	if (!d && by->dir)
-		closedir(take_ptr(&by->dir)); /* it is gone */
+		closedir(take_ptr(&by->dir)); /* it was removed */
 	if (!d) {
 		d = watch_tree_pop(&by->tree);
 		if (!d)
@@ -189,7 +190,7 @@ static bool list_next(struct keeper *k, int64_t end)
 	return true;
 }
 
-/* At that time, or when it was to be done at the latest. */
+/* Lists at that time, or at the latest time of an earlier call. */
 void watch_list_soon(struct watch *w, int64_t at)
 {
 	if (!w->by->list_at)
@@ -217,7 +218,8 @@ void watch_list_some(struct keeper *k)
 	} else {
 		w->by->list_at = w->lost_ns = 0;
 	}
-	/* What the steps have closed is queued or was missed: the next close is another's. */
+	/* The close events of the steps' files are queued or were lost: a later close is another
+	 * program's. */
 	if (watch_count_shut(w) != shut)
 		watch_drain(k);
 }
@@ -239,7 +241,7 @@ void watch_list_now(struct keeper *k, struct watched_dir *d, const char *name)
 		watch_tree_queue(&k->watch->by->tree, d);
 }
 
-/* The folders' own were the first to be watched. */
+/* Returns the folder's own directory; these were watched first. */
 static struct watched_dir *top_of(const struct watcher *by, const struct folder *f)
 {
 	struct watched_dir *d = by->tree.dirs;
@@ -249,7 +251,7 @@ static struct watched_dir *top_of(const struct watcher *by, const struct folder 
 	return d && !d->parent ? d : NULL;
 }
 
-/* Watches the directories of this path below d. */
+/* Watches each directory of this path below d. */
 static void watch_way(struct keeper *k, struct watched_dir *d, char *path)
 {
 	char *name;
@@ -279,8 +281,8 @@ void watch_touched(struct keeper *k, const struct folder *f, const char *path)
 	watch_way(k, top_of(by, f), way);
 }
 
-/* A directory from outside may come with secrets and with files that rules close. They do not wait
- * until there is time: the directory is listed at once, and LIST_DIRS below it. */
+/* An external directory may have secrets and files that rules close, so it is listed at once, with
+ * up to LIST_DIRS directories below it. */
 static void list_foreign(struct keeper *k, struct watched_dir *d, unsigned *left)
 {
 	DIR *dir = open_dir(k, d);

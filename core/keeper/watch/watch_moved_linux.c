@@ -24,10 +24,8 @@ static bool lies_in(const struct watched_dir *d, const struct watched_dir *top)
 	return d;
 }
 
-/*
- * A directory takes the name of one that is watched. Whether that one is gone or has changed places
- * with it (RENAME_EXCHANGE) the events do not tell: both are looked for anew.
- */
+/* A directory gets the name of a watched one. The events do not tell whether that one was removed
+ * or exchanged (RENAME_EXCHANGE), so both are searched for. */
 static void on_collision(struct keeper *k, struct watched_dir *d, struct watched_dir *child)
 {
 	struct watch *w = k->watch;
@@ -56,7 +54,8 @@ static int take_made(struct watch *w, struct watched_dir *d, const char *name)
 	return wd;
 }
 
-/* The agent's rename has replaced that one, whose end the kernel may report later. */
+/* Returns whether the agent's rename replaced the directory; the kernel may report its end
+ * later. */
 static bool is_replaced(struct watch *w, struct watched_dir *d, struct watched_dir *child)
 {
 	const struct watched_dir *moving = w->by->moving;
@@ -91,7 +90,7 @@ static bool on_new_dir(struct keeper *k, struct watched_dir *d, const char *name
 	if (watch_dir_is_run(d, name))
 		watch_list_now(k, d, name);
 	if (!made)
-		watch_tree_queue(&w->by->tree, d); /* its other new directories come along */
+		watch_tree_queue(&w->by->tree, d); /* it may have other new directories */
 	watch_list_soon(w, k->now + WATCH_BUSY_US);
 	return wd || w->by->tree.full;
 }
@@ -101,7 +100,7 @@ bool watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inoti
 	struct watch *w = k->watch;
 
 	if (!(ev->mask & (IN_CREATE | IN_ATTRIB)))
-		watch_expect_nothing(k); /* paths below it lead elsewhere */
+		watch_expect_nothing(k); /* paths below it have changed */
 	if (ev->mask & IN_MOVED_FROM) {
 		w->by->moving = watch_dir_child(d, ev->name);
 		w->by->cookie = ev->cookie;
@@ -113,7 +112,7 @@ bool watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inoti
 	return false;
 }
 
-/* Its directory's parent is not watched yet, which will list it. */
+/* The parent of its directory is not watched yet, and will list it. */
 void watch_end_made(struct watch *w)
 {
 	if (w->by->made && !watch_tree_find(&w->by->tree, w->by->made))
@@ -121,7 +120,7 @@ void watch_end_made(struct watch *w)
 	w->by->made = 0;
 }
 
-/* The event is judged before the next call of the agent's that opens a file. */
+/* The event is judged before the agent's next call that opens a file. */
 void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char *path)
 {
 	struct watcher *by = k->watch && !f->root ? k->watch->by : NULL;

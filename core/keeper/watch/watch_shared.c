@@ -12,7 +12,7 @@
 #include "core/keeper/watch/ignored.h"
 #include "core/keeper/watch/watch.h"
 
-#define SETTLE_US 250000 /* what one save does comes together */
+#define SETTLE_US 250000 /* the events of one save come together */
 
 int64_t watch_wall_ns(void)
 {
@@ -39,7 +39,8 @@ void watch_note_filled(const struct watch *w, const struct folder *f, const char
 			filled_note(&w->filled[i], path, is_dir);
 }
 
-/* A secret that comes during the session is no less one. Those inside cannot make such a file. */
+/* Hides a secret file that an external program created during the session. Processes inside cannot
+ * make such a file. */
 void watch_cover(struct keeper *k, const struct folder *f, const char *path)
 {
 	AUTO_FREE char *whole = path_join(f->path, path);
@@ -54,7 +55,7 @@ bool watch_judge(struct keeper *k, struct folder *f, const char *path, enum seen
 {
 	struct watch *w = k->watch;
 
-	/* Of a path that a running step changed as well, who wrote last is noted in any case. */
+	/* For a path that a running step changed as well, the last writer is noted in any case. */
 	if (!journal_is_foreign(f->journal, path, what, w->looked_ns - WATCH_SLACK_NS))
 		return false;
 	if (made)
@@ -73,7 +74,7 @@ static void rescan_found(void *data, const char *path)
 	note_edit(in->folder->keeper, in->folder, path, false);
 }
 
-/* Something was lost: whatever does not look as the steps left it. */
+/* After lost events: collects each path that differs from its state after the steps. */
 void watch_rescan(struct keeper *k)
 {
 	struct watch *w = k->watch;
@@ -83,7 +84,7 @@ void watch_rescan(struct keeper *k)
 			log_warn("keeper", "the history cannot be read");
 }
 
-/* Also where nothing is watched: then nothing is queued. */
+/* Also called if nothing is watched: then no event is queued. */
 void watch_all_seen(struct keeper *k)
 {
 	for (size_t i = 0; i < k->n_folders; i++)
@@ -104,8 +105,8 @@ bool watch_has_filled(const struct watch *w)
 	return false;
 }
 
-/* Before a rollback, too, which could write to such a file by its other name. The edit itself is
- * noted first: the step with the copy comes after it. */
+/* Also called before a rollback, which could write to such a file through another hard link. The
+ * edit itself is noted first, before the step with the copy. */
 void watch_settle_filled(struct keeper *k)
 {
 	struct watch *w = k->watch;

@@ -13,29 +13,29 @@
  */
 struct folder;
 struct keeper;
-struct watcher; /* of watch_linux.c or watch_stream.c */
+struct watcher; /* of watch_linux.c or watch_darwin.c */
 
 #define WATCH_SLACK_NS ((int64_t)1000000000) /* a file's time may be earlier than the clock's */
 
 struct watch {
 	struct watcher *by;
 	struct edits *edits;
-	struct filled *filled; /* as many: one for each folder of the session */
+	struct filled *filled; /* one for each folder of the session */
 	size_t n_edits;
 	int64_t settle_at; /* monotonic; 0: nothing is collected */
 	int64_t looked_ns; /* wall clock: all events up to then have been judged */
-	int64_t lost_ns;   /* events were lost: later changes count, 0: none */
+	int64_t lost_ns;   /* events were lost: later changes count as edits; 0: none */
 	bool settling;
 	struct buf path; /* scratch */
 };
 
-/* Returns how many of the keeper's folders are watched: all but repositories outside, where other
- * sessions work, too. There undo compares alone. They come last. */
+/* Returns how many of the keeper's folders are watched: all but repositories outside, which are the
+ * last ones. Other sessions work there, too, so undo only compares. */
 size_t watch_folders(const struct keeper *k);
-/* For those folders; by is borrowed. */
+/* Returns a watch for those folders; the caller owns `by`. */
 struct watch *watch_new(struct keeper *k, struct watcher *by);
 void watch_free(struct watch *w);
-void watch_note_none(struct keeper *k, int code); /* why nothing is watched: an errno */
+void watch_note_none(struct keeper *k, int code); /* code: why nothing is watched (errno) */
 
 int64_t watch_wall_ns(void);
 /* Judges a change of path, below the folder. If it is an external edit, collects it and returns
@@ -48,6 +48,6 @@ void watch_note_filled(const struct watch *w, const struct folder *f, const char
 		       bool is_dir);
 /* After a loss of events: collects every path that differs from its state after the steps. */
 void watch_rescan(struct keeper *k);
-void watch_all_seen(struct keeper *k); /* everything queued has been judged */
+void watch_all_seen(struct keeper *k); /* all queued events have been judged */
 bool watch_has_filled(const struct watch *w);
 void watch_settle_filled(struct keeper *k);

@@ -22,7 +22,7 @@ struct watched_dir *watch_tree_find(const struct watched_tree *t, int wd)
 	return d;
 }
 
-/* No formatting: each event of what the agent does comes here. */
+/* Appends a name without formatting: this runs for each event of the agent's changes. */
 static void add_name(struct buf *path, const char *name)
 {
 	if (path->len)
@@ -159,7 +159,7 @@ static void forget(struct watched_tree *t, struct watched_dir *d, bool watched)
 	free(d);
 }
 
-/* The lowest first: no recursion, however deep somebody nests. */
+/* Drops the lowest directories first, without recursion, as the depth is unlimited. */
 void watch_tree_drop(struct watched_tree *t, struct watched_dir *top, bool watched)
 {
 	struct watched_dir *d = top;

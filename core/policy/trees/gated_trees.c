@@ -16,7 +16,7 @@ static const char *const system_tops[] = {
 	"nix", "proc", "run", "sbin", "snap", "sys", "tmp",   "usr",   "var",	 NULL,
 };
 
-/* Mounts that are part of the system though they are disks of their own. */
+/* Mounts that are part of the system although they have their own disks. */
 static const char *const system_mounts[] = {"/boot",	"/etc",	      "/gnu",
 					    "/nix",	"/snap",      "/usr",
 					    "/var/log", "/var/cache", "/var/lib/snapd"};
@@ -64,10 +64,10 @@ static const char *const others[] = {
 	"/var/www",
 };
 
-/* The sandbox has its own: nothing of the host's shows there. */
+/* Trees that the sandbox has of its own: it shows nothing of the host's. */
 static const char *const private_trees[] = {"/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp"};
 
-/* File systems that hold no files of anybody's. */
+/* File systems that hold no user's files. */
 static const char *const no_disks[] = {
 	"autofs",     "binfmt_misc", "bpf",	 "cgroup",   "cgroup2", "configfs",
 	"debugfs",    "devpts",	     "devtmpfs", "efivarfs", "fusectl", "hugetlbfs",
@@ -88,8 +88,8 @@ bool gated_trees_are_private(const char *path)
 	return beneath_one_of(private_trees, ARRAY_LEN(private_trees), path);
 }
 
-/* Asks the kernel's cache alone: a server that does not answer (FUSE, NFS) would hold up every
- * start on this host. */
+/* Uses only the kernel's cache: a server that does not answer (FUSE, NFS) would block each start on
+ * this host. */
 static bool is_dir(const char *path)
 {
 	struct statx st;

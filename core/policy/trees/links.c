@@ -19,7 +19,7 @@
  * often all its links are read at once.
  */
 #define LIST_AFTER 16
-#define LINKS_MAX  40 /* the kernel's limit */
+#define LINKS_MAX  40 /* as in the kernel */
 #define HINTS	   16
 
 struct link_dir {
@@ -29,7 +29,7 @@ struct link_dir {
 	unsigned asked;
 	bool listed;
 	struct places links, names; /* once listed: of links, and of all entries; sorted */
-	uint64_t hints[HINTS];	    /* bits of names, to tell quickly that a name is missing */
+	uint64_t hints[HINTS];	    /* bits of names, which quickly show that a name is missing */
 	UT_hash_handle hh;
 };
 
@@ -153,7 +153,7 @@ static struct link_dir *add_dir(struct links *l, const char *path, size_t len,
 	return d;
 }
 
-/* Recursive: a pattern has at most PATTERN_PARTS components. */
+/* Recursive, but a pattern has at most PATTERN_PARTS components. */
 static struct link_dir *dir_of(struct links *l, const char *path, size_t len)
 {
 	struct link_dir *d = l->last, *above;

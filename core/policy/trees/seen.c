@@ -16,13 +16,13 @@
 #include "core/os/volume.h"
 
 #define MAX_BYTES  (128u << 20)
-#define SETTLED	   3   /* seconds; an old ext3 has whole seconds only */
+#define SETTLED	   3   /* seconds; times of an old ext3 have whole seconds only */
 #define FRESH_MIN  256 /* directories that make a file worthwhile */
-#define FRESH_PART 8   /* part of all: if so many are new, the file is rewritten */
+#define FRESH_PART 8   /* rewrites the file if this part of all directories is new */
 
 struct head {
 	char magic[8];
-	char version[24]; /* of cordon: another one may search for other names */
+	char version[24]; /* of cordon, as another one may search for other names */
 	uint64_t n;
 };
 
@@ -173,7 +173,7 @@ void seen_part_done(struct seen_part *p)
 	*p = (struct seen_part)SEEN_PART_INIT;
 }
 
-/* Best effort: without the file the next search reads all directories. */
+/* A failure does no harm: without the file the next search reads all directories. */
 void seen_save(const char *path, const struct seen_part *p)
 {
 	const size_t n = p->records.len / sizeof(struct record);

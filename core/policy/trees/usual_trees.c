@@ -83,7 +83,7 @@ static const char *const harmless[] = {
 	".zshrc",
 };
 
-/* A git configuration may include another one, and so on. */
+/* Limits how deep git configurations include others. */
 #define GIT_INCLUDES 4
 
 /* Trees that the programs in a directory of $PATH below $HOME need, besides its parent. */
@@ -122,11 +122,9 @@ static bool is_too_wide(const struct usual *u, const char *path)
 	       str_eq(path, share) || str_eq(path, config) || path_depth(path) < 2;
 }
 
-/*
- * Adds the place and the target of its links: never by a link that the agent may have made, nor a
- * target that is too wide. Most of the list does not exist: one call finds that, where following
- * links takes one for each name on the way.
- */
+/* Adds the place and the targets of its links. Never follows a link that the agent may have made,
+ * nor adds a target that is too wide. Most of the list does not exist: one call finds that, whereas
+ * following links takes one for each component. */
 static void add_place(const struct usual *u, const char *path)
 {
 	AUTO_FREE char *real = NULL;
@@ -154,7 +152,7 @@ static void add_companions(const struct usual *u, const char *bin)
 	}
 }
 
-/* ~/x/1.2/bin is of no use without ~/x/1.2/lib. */
+/* A program in ~/x/1.2/bin also needs ~/x/1.2/lib. */
 static void add_bin(const struct usual *u, const char *bin)
 {
 	AUTO_FREE char *parent = path_dir(bin);
@@ -167,13 +165,13 @@ static void add_bin(const struct usual *u, const char *bin)
 
 struct git_files {
 	const struct usual *u;
-	const char *dir; /* of the file that names them */
+	const char *dir; /* directory of the file that names them */
 	int depth;
 };
 
 static void read_git_config(struct git_files *g, const char *path);
 
-/* Some users keep tokens in a file of its own, which their configuration includes. */
+/* Some users keep tokens in a separate file, which their configuration includes. */
 static bool sounds_secret(const char *path)
 {
 	static const char *const words[] = {"secret", "token", "credential", "private", "passw"};
@@ -184,7 +182,7 @@ static bool sounds_secret(const char *path)
 	return false;
 }
 
-/* Never by a link that the agent may have made. */
+/* Never follows a link that the agent may have made. */
 static void take_git_file(void *arg, const char *written)
 {
 	struct git_files *g = arg;
@@ -236,10 +234,8 @@ static void find_git_files(const struct usual *u)
 /* Entries beside a bin that belong to it. */
 static const char *const beside_bin[] = {"lib", "lib64", "libexec", "share", "pyvenv.cfg"};
 
-/*
- * Adds the program that the user named, wherever it is, and its package of npm's or the entries
- * beside its bin, without which it is of no use. Never by a link that the agent may have made.
- */
+/* Adds the program that the user named, at any place, and what it needs: its npm package, or the
+ * entries beside its bin. Never follows a link that the agent may have made. */
 static void add_program(const struct usual *u)
 {
 	const char *const *folders = u->spec->folders, *program = u->spec->program, *modules;
@@ -275,7 +271,7 @@ static void add_program(const struct usual *u)
 static void add_certificate(const struct usual *u, const char *path)
 {
 	AUTO_FREE char *clean = *path == '/' ? path_clean(path) : NULL;
-	bool known = clean && places_has(u->ret, clean); /* many variables name one file */
+	bool known = clean && places_has(u->ret, clean); /* several variables may name one file */
 	AUTO_FREE char *real = clean && !known ? realpath(clean, NULL) : NULL;
 
 	if (real && !is_too_wide(u, clean) && !is_too_wide(u, real))

@@ -20,10 +20,8 @@
 
 extern char **environ;
 
-/*
- * The default preset lets big builds run: 8192 processes, three quarters of the machine's memory.
- * `strict` is for agents that have no business building anything big.
- */
+/* The default preset has room for big builds: 8192 processes, three quarters of the machine's
+ * memory. `strict` is for agents that need to build nothing big. */
 static struct spawn_limits limits_of(const struct config *c)
 {
 	bool strict = str_eq(config_str(c, "sandbox.preset"), "strict");
@@ -60,7 +58,8 @@ struct vm_settings spawn_vm(const struct config *c)
 	};
 }
 
-/* Below the state directory, which does not exist inside. Without it tools do without a cache. */
+/* Makes the tools' cache below the state directory, which does not exist inside. Without it they
+ * have no cache. */
 static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
 {
 	AUTO_FREE char *label = path_label(spec->folders[0]);
@@ -76,7 +75,7 @@ static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
 		p->cache = take_ptr(&dir);
 }
 
-/* Adds the overlays: homes of tools after those that the human has named, so that they win. */
+/* Adds the overlays: homes of tools after those that the user has named, so that they win. */
 static void add_homes(struct spawn_plan *p, const struct session_spec *spec)
 {
 	size_t named = 0;
@@ -97,7 +96,7 @@ static void add_homes(struct spawn_plan *p, const struct session_spec *spec)
 	}
 }
 
-/* Makes the agent's own settings for this folder, if the human has chosen so, and adds the variable
+/* Makes the agent's own settings for this folder, if the user has chosen so, and adds the variable
  * that leads to them. */
 static int add_own_settings(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
 {
@@ -123,8 +122,8 @@ static int add_own_settings(struct spawn_plan *p, const struct session_spec *spe
 	return 0;
 }
 
-/* Names are looked up at the stub resolver inside, whatever the host asks. Its search list is left
- * out: each name that it makes up would be asked about. */
+/* Writes a resolv.conf with the stub resolver inside, whatever the host uses. It has no search
+ * list, because the user would be asked about each name that the list makes up. */
 static void make_resolv(struct spawn_plan *p, const struct session_spec *spec)
 {
 	static const char text[] = "# names are resolved through cordon\n"
@@ -224,8 +223,8 @@ static bool is_linked_worktree(const struct repositories *repos)
 	return false;
 }
 
-/* `git gc` would shorten the reflogs of all worktrees, and fails at those of others, which belong
- * to the human. With both set to never it leaves reflogs out. */
+/* Keeps `git gc` from shortening the reflogs of all worktrees: it would fail at those of other
+ * worktrees, which belong to the user. With both settings at never it leaves reflogs out. */
 static char **add_git_settings(char **env, const struct session_spec *spec)
 {
 	if (str_eq(config_str(spec->config, "git.signing"), "off")) {
@@ -239,7 +238,8 @@ static char **add_git_settings(char **env, const struct session_spec *spec)
 	return env;
 }
 
-/* Keeps the variables for proxies where the host's network is shared. */
+/* Removes variables from the environment. Keeps those for proxies if the host's network is
+ * shared. */
 static char **scrub(const struct session_spec *spec, const char *session)
 {
 	static const char *const proxies[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",

@@ -1,4 +1,4 @@
-/* spawn_broker - tells git and ssh inside of the broker. */
+/* spawn_broker - tells git and ssh inside about the broker. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

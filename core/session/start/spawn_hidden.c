@@ -94,7 +94,7 @@ void spawn_hide(struct spawn_plan *p, const struct session_spec *spec)
 		if (policy_check_read(p->policy, RULE_READ, list[i], &reason) != POLICY_ALLOW)
 			add_hidden(p, xstrdup(list[i]));
 	for (size_t i = 0; spec->folders[i]; i++) {
-		/* The undo store, where it had to be put into the folder. */
+		/* The undo store, if it had to be put into the folder. */
 		add_hidden(p, path_join(spec->folders[i], ".cordon"));
 	}
 	for (size_t i = 0; spec->overlays && spec->overlays[i]; i++)

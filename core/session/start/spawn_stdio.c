@@ -1,4 +1,4 @@
-/* spawn_stdio - checks what the agent is given as standard input, output and error. */
+/* spawn_stdio - checks the agent's standard input, output and error. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +9,9 @@
 #include "core/os/socket.h"
 #include "core/session/start/spawn.h"
 
-/*
- * These three are the only descriptors from outside, and they are the host's: a directory gives
- * access to the whole host, and a socket without a fixed peer can send to any process of the host.
- * Files, pipes, terminals and connected streams are safe.
- */
+/* Only these three descriptors come from outside, and they are the host's: a directory gives access
+ * to the whole host, and a socket without a fixed peer can send to any process of the host. Files,
+ * pipes, terminals and connected streams are safe. */
 
 static bool is_stream(int fd, bool network)
 {

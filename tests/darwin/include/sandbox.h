@@ -1,4 +1,4 @@
-/* sandbox - what we use of the SDK's <sandbox.h>, for systems without it. */
+/* sandbox - the parts of the SDK's <sandbox.h> that we use, for systems without it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* util - what we use of the SDK's <util.h>, for systems without it. */
+/* util - the parts of the SDK's <util.h> that we use, for systems without it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

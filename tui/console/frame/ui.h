@@ -51,7 +51,7 @@ struct ui_verbs {
 	void (*review)(void *data, enum review_verb verb, const struct hunk *const *list, size_t n);
 	void (*comment)(void *data, const struct hunk *h, int line, const char *text);
 	void (*review_sent)(void *data);
-	bool (*tell)(void *data, const char *text); /* an agent without a terminal; escaped */
+	bool (*tell)(void *data, const char *text); /* to an agent without a terminal; escaped */
 	void (*reopen)(void *data, unsigned round, unsigned number); /* a handled point */
 	/* A key that may answer the agent's own question was sent. May be NULL. */
 	void (*answered)(void *data);
@@ -135,7 +135,7 @@ struct ui {
 	} said[UI_SAID]; /* ring of ui_say()'s messages */
 	uint64_t n_said; /* messages so far */
 	char message[512];
-	char path[PATH_MAX + 3];			/* ui_path()'s */
+	char path[PATH_MAX + 3];			/* for ui_path() */
 	char answered[PATH_MAX], answered_by[PATH_MAX]; /* path and program of the last question */
 	int64_t answered_us;
 	struct single {	   /* requests in a directory that were allowed singly */
@@ -159,7 +159,7 @@ struct ui {
 	int64_t pressed_us;
 	struct selection selection;
 	struct sent {			 /* sent to the agent since the last Enter */
-		unsigned chars, answers; /* printable ones; of them digits, y and n */
+		unsigned chars, answers; /* printable ones; of these, digits, y and n */
 		bool pasted;
 	} sent;
 	int64_t mark;	       /* the step that the user has marked, or 0 */
@@ -174,8 +174,8 @@ struct ui {
 	bool over;		  /* the agent has ended, and the user was not typing into it */
 	int64_t now_us, input_us; /* monotonic: this turn, the last key */
 	int64_t over_us;	  /* when the agent's end has moved the focus; 0: it has not */
-	/* A dialog closed by itself: keys that were meant for it count nowhere, until a pause after
-	 * the screen without it was drawn. */
+	/* A dialog closed by itself: keys meant for it are dropped, until a pause after the screen
+	 * without it was drawn. */
 	bool swallows;
 	int64_t gone_us; /* when that screen was drawn; 0: not yet */
 	int64_t wake_us; /* when to draw again without an event; 0: never */
@@ -200,15 +200,15 @@ void ui_tick(struct ui *ui);	/* once a second */
 void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
 
 /* For views. */
-void ui_push(struct ui *ui, struct view *v);  /* takes it over */
+void ui_push(struct ui *ui, struct view *v);  /* takes ownership */
 void ui_pop(struct ui *ui);		      /* frees the top popup */
-void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
+void ui_close(struct ui *ui, struct view *v); /* frees this popup, at any depth */
 /* Closes a dialog for which the user may be pressing a key. */
 void ui_vanish(struct ui *ui, struct view *v);
-/* Begins to drop keys, until a pause: they were meant for a dialog that is not there. */
+/* Begins to drop keys, which were meant for a dialog that has closed, until a pause. */
 void ui_swallow(struct ui *ui);
 void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void ui_hush(struct ui *ui); /* ends a message of an earlier event, because it hides the hints */
+void ui_hush(struct ui *ui); /* ends an earlier message, which hides the hints */
 /* Copies a text, and shows a message about the result. */
 bool ui_copy(struct ui *ui, const char *text, size_t len);
 void ui_focus(struct ui *ui, enum pane p);
@@ -235,7 +235,7 @@ const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, s
 /* Returns a path for display: relative to the working folder if inside, else to `~`. Borrowed until
  * the next call. */
 const char *ui_path(struct ui *ui, const char *path);
-const char *ui_home_path(struct ui *ui, const char *path); /* the same, never relative */
+const char *ui_home_path(struct ui *ui, const char *path); /* like ui_path(), but never relative */
 /* Returns words for an external edit: "git branch main" for a file of git's, else the path.
  * Borrowed until the next call. */
 const char *ui_edited(struct ui *ui, const char *path);
@@ -288,7 +288,7 @@ void note_denied(struct ui *ui, const struct ask *ask); /* NULL: allowed */
 
 /* ui_mouse.c */
 void ui_mouse(struct ui *ui, const struct mouse *m);
-/* clipboard.c: for a text that the agent sends to the user's clipboard */
+/* clipboard.c: for a text that the agent sends to the user's clipboard. */
 void clipboard_request(struct ui *ui, const char *text, size_t len, int64_t now_us);
 void clipboard_allow(struct ui *ui); /* by the user's key */
 void clipboard_done(struct ui *ui);

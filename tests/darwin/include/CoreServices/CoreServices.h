@@ -1,4 +1,5 @@
-/* CoreServices - what we use of the SDK's headers for FSEvents, for systems without them. */
+/* CoreServices - the parts of the SDK's headers for FSEvents that we use, for systems without
+ * them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,10 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * Enough to compile and link against. The numbers of the flags are Apple's; that our own names for
- * the flags of events (core/os/fsevents.h) have the same is for a Mac to say.
- */
+/* Enough to compile and link. The numbers of the flags are Apple's. Only a build on a Mac can check
+ * that our own names for the flags of events (core/os/fsevents.h) have the same numbers. */
 typedef unsigned char Boolean;
 typedef long CFIndex;
 typedef double CFTimeInterval;

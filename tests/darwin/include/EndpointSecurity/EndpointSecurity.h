@@ -1,4 +1,5 @@
-/* EndpointSecurity - what we use of the SDK's header, for systems without it: names and types. */
+/* EndpointSecurity - the names and types of the SDK's header that we use, for systems without
+ * it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,10 +11,8 @@
 #include <sys/time.h>
 #include <sys/types.h>
 
-/*
- * Enough to compile and link against. The order of members, the numbers of enums and what is left
- * out are not those of the SDK: nothing that is built with this runs anywhere.
- */
+/* Enough to compile and link. The order of members, the numbers of enums and the omissions differ
+ * from the SDK: a program built with this runs nowhere. */
 typedef struct es_client_s es_client_t;
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* libbsm - what we use of the SDK's <bsm/libbsm.h>, for systems without it. */
+/* libbsm - the parts of the SDK's <bsm/libbsm.h> that we use, for systems without it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

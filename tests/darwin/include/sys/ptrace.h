@@ -1,4 +1,4 @@
-/* ptrace - what we use of the SDK's <sys/ptrace.h>, for systems without it. */
+/* ptrace - the parts of the SDK's <sys/ptrace.h> that we use, for systems without it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* xattr - what we use of the SDK's <sys/xattr.h>, for systems without it. */
+/* xattr - the parts of the SDK's <sys/xattr.h> that we use, for systems without it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
