@@ -8,7 +8,7 @@
 #include "core/keeper/watch/watch_filled.h"
 
 /*
- * The keeper calls watch.h. watch_linux.c implements it with inotify, watch_stream.c with FSEvents:
+ * The keeper calls watch.h. watch_linux.c implements it with inotify, watch_darwin.c with FSEvents:
  * each has its own struct watcher, drains it, and passes the paths to watch_judge().
  */
 struct folder;
