@@ -133,6 +133,16 @@ like "$out" "brief.example: its certificate is not accepted: self.signed" "a cer
 like "$out" "SSLError" "HTTP/2 alone"
 is "$(requests)" "" "nothing of it reached a server"
 
+# ---- a command that the agent can write does not run
+printf '#!/bin/sh\ntouch %s/ran\necho key\n' "$TEST_TMP" >tool && chmod 755 tool
+mkdir -p "$HOME/granted" && cp tool "$HOME/granted/tool"
+for at in "$dir/tool" '~/granted/tool' '"$HOME"/granted/tool'; do
+	like "$(run --set 'rule.r.allow=write ~/granted/**' --set "network.secret=OWN_KEY, good.example, X-Own, $at" -- \
+		sh -c 'curl -sS https://good.example/ -H "X-Own: $OWN_KEY"' 2>&1)" "OWN_KEY: its command is not run" "a command that the agent can write: $at"
+	ok "which does not run" test ! -e "$TEST_TMP/ran"
+done
+like "$(cordon_in "$dir" audit --json)" 'OWN_KEY: network.secret: .* is in a folder that the agent can write' "the audit log says why"
+
 # ---- only there
 is "$(plain "$CORDON" run --headless --no-network -- sh -c 'echo "$API_KEY$SSL_CERT_FILE"' 2>"$TEST_TMP/said")" \
 	"$SSL_CERT_FILE" "without hosts to ask about there is no placeholder"
