@@ -136,7 +136,7 @@ is "$(requests)" "" "nothing of it reached a server"
 # ---- a command that the agent can write does not run
 printf '#!/bin/sh\ntouch %s/ran\necho key\n' "$TEST_TMP" >tool && chmod 755 tool
 mkdir -p "$HOME/granted" && cp tool "$HOME/granted/tool"
-for at in "$dir/tool" '~/granted/tool' '"$HOME"/granted/tool'; do
+for at in "$dir/tool" 'exec ~/granted/tool' '"$HOME"/granted/tool'; do
 	like "$(run --set 'rule.r.allow=write ~/granted/**' --set "network.secret=OWN_KEY, good.example, X-Own, $at" -- \
 		sh -c 'curl -sS https://good.example/ -H "X-Own: $OWN_KEY"' 2>&1)" "OWN_KEY: its command is not run" "a command that the agent can write: $at"
 	ok "which does not run" test ! -e "$TEST_TMP/ran"
