@@ -58,6 +58,8 @@ def serve(raw):
                       f"key={headers.get('x-api-key')} other={headers.get('x-other')} body={len(body)}\n")
             if b"large" in line:
                 text = b"x" * 3000000
+            elif b"repeat" in line:
+                text = f"{headers.get('x-api-key')}\n".encode() * 600000
             elif b"echo" in line:  # in two pieces
                 text = f"you sent {headers.get('x-api-key')} with {headers.get('accept-encoding')}\n".encode()
                 s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text[:14])

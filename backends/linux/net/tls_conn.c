@@ -299,6 +299,8 @@ static void run_tls(struct tls_conn *c, int64_t now)
 {
 	for (int i = 0; i < 2 && c->stage != STAGE_OVER; i++)
 		move(c, i, now);
+	if (c->held_at && c->to[AGENT].len >= HIGH) /* the rest is not read, because of the agent */
+		c->held_at = now;
 	if (c->held_at && now >= c->held_at + HELD_US)
 		release_held(c);
 	if (c->stage == STAGE_TLS && openssl.SSL_is_init_finished(c->ssl[AGENT]) &&
