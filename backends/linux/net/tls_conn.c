@@ -212,7 +212,7 @@ static void hear(struct tls_conn *c, const char *data, size_t len, int64_t now)
 	for (size_t i = 0; i < c->n_rules; i++)
 		values[i] = c->process->values[c->of[i]];
 	mask_feed(&c->mask, values, c->n_rules, data, len, &c->to[AGENT]);
-	c->held_at = c->mask.held.len ? now : 0;
+	c->held_at = mask_holds(&c->mask) ? now : 0;
 }
 
 static void release_held(struct tls_conn *c)
