@@ -70,6 +70,7 @@ is "$(cat "$TEST_TMP/runs")" run "the command ran once"
 out=$(run -- sh -c 'curl -sS --compressed https://good.example/echo -H "X-Api-Key: $API_KEY"; curl -sS https://good.example/echo -H "X-Api-Key: x$API_KEY"')
 like "$out" "^you sent \*{${#secret}} with None"$'\n'"you sent xcordon-[0-9a-f]{40} with" \
 	"a host that repeats the header gives stars; the key is put in for a whole value only"
+like "$(run -- sh -c 'curl -sS https://good.example/echo/late -H "X-Api-Key: $API_KEY"')" "^you sent \*{${#secret}} with" "also if the host pauses in the middle"
 cat >slow.py <<'E2'
 import http.client, os, re, time
 c = http.client.HTTPSConnection("good.example")
