@@ -86,6 +86,13 @@ static bool leads_there(const char *path, enum external_use use)
 	return false;
 }
 
+bool external_is_kept_out(const char *path)
+{
+	AUTO_FREE char *real = realpath(path, NULL);
+
+	return !real || leads_there(path, EXTERNAL_PROGRAM);
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static const char separators[] = " \t\n:,;|&<>()\"'=`{}";

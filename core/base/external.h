@@ -49,6 +49,8 @@ char *external_find(const char *name, struct err *err) MUST_USE;
 /* Returns the path of this program; heap. After an upgrade it is the new program's. NULL, with
  * words: -ENOENT, or -EPERM if it is in a folder. */
 char *external_self(struct err *err) MUST_USE;
+/* Returns whether an absolute path is, or leads to, a file in a folder, or to none. */
+bool external_is_kept_out(const char *path);
 /* Returns 0, or -EPERM with words if a word of the line is a path or program in a folder. */
 int external_check(const char *setting, const char *line, struct err *err) MUST_USE;
 /* Returns the environment for programs outside; a heap list. */

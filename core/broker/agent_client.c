@@ -8,7 +8,8 @@
 /*
  * One request at a time, each with a connection of its own to the user's ssh-agent, which checks a
  * session-bind: a client that claims to have met a host key shows that host's signature of the
- * session.
+ * session. An ssh-agent that accepts this signature for another session does not check it, and
+ * binds nothing.
  * To sign:
  *
  *   the user's keys are listed; the key must match ssh.agent
@@ -19,13 +20,17 @@
  * For a forwarded agent (ssh -A) nothing is signed: another machine claims the host.
  */
 
+static const char no_check[] = "your ssh-agent does not check which server ssh has met, as that of "
+			       "OpenSSH does";
+
 #define UNBOUND	  "unbound:22"
 #define BINDS_MAX 16 /* of a connection, as in OpenSSH */
 
 enum expect {
 	EXPECT_NOTHING,
 	EXPECT_LIST,
-	EXPECT_KEYS, /* the same, to look for the key that is to sign */
+	EXPECT_KEYS,	/* the same, to look for the key that is to sign */
+	EXPECT_FAILURE, /* of the session-bind for another session */
 	EXPECT_BOUND,
 	EXPECT_SIGNED,
 };
@@ -40,6 +45,7 @@ struct agent_state {
 	/* Of the last session-bind that was checked. */
 	struct buf host_key, session;
 	bool bound, forwards;
+	bool unchecked; /* the human's ssh-agent accepts any */
 	unsigned binds;
 	/* Of the key to sign with. */
 	char fingerprint[AGENT_FINGERPRINT];
@@ -310,8 +316,9 @@ static void sign(struct asker *c, struct span keys)
 	if (is_login(a, &r))
 		look_up(c);
 	else
-		ask_unbound(c, "the signature is for no login to a server that is known: ssh.agent "
-			       "allows that with the word unbound");
+		ask_unbound(c, a->unchecked ? no_check
+					    : "the signature is for no login to a server that is "
+					      "known: ssh.agent allows that with the word unbound");
 }
 
 static void on_answered(struct asker *c, bool allow)
@@ -326,6 +333,32 @@ static void on_answered(struct asker *c, bool allow)
 
 /* ---- answers of the user's ssh-agent ----------------------------------------------------------
  */
+
+/* Asks for the binding of another session with the same signature, which must fail. */
+static void test_bind(struct asker *c)
+{
+	AUTO_BUF struct buf other = BUF_INIT;
+	struct agent_request r;
+
+	buf_add(&other, c->agent->message.data, c->agent->message.len);
+	if (agent_read_request((struct span){other.data, other.len}, &r) < 0) {
+		fail(c);
+		return;
+	}
+	other.data[(size_t)(r.session.data - other.data) + r.session.len - 1] ^= 1;
+	ask_up(c, (struct span){other.data, other.len}, EXPECT_FAILURE);
+}
+
+static void tested(struct asker *c, struct span answer)
+{
+	struct agent_state *a = c->agent;
+
+	a->unchecked = answer.data[0] != AGENT_FAILURE && answer.data[0] != AGENT_EXTENSION_FAILURE;
+	if (a->unchecked)
+		fail(c);
+	else
+		ask_up(c, (struct span){a->message.data, a->message.len}, EXPECT_BOUND);
+}
 
 static void bound(struct asker *c, struct span answer)
 {
@@ -358,6 +391,9 @@ static void on_up(struct asker *c, struct span message)
 		c->agent->expect = EXPECT_NOTHING;
 		sign(c, message);
 		return;
+	case EXPECT_FAILURE:
+		tested(c, message);
+		return;
 	case EXPECT_BOUND:
 		bound(c, message);
 		return;
@@ -384,13 +420,12 @@ static void serve(struct asker *c, struct span message)
 	}
 	buf_clear(&a->message);
 	buf_add(&a->message, message.data, message.len);
-	message = (struct span){a->message.data, a->message.len};
 	if (r.wish == AGENT_LIST)
 		ask_keys(c, EXPECT_LIST);
 	else if (r.wish == AGENT_SIGN)
 		ask_keys(c, EXPECT_KEYS);
 	else if (r.wish == AGENT_BIND && a->binds++ < BINDS_MAX)
-		ask_up(c, message, EXPECT_BOUND);
+		test_bind(c);
 	else
 		fail(c);
 }

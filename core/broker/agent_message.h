@@ -17,6 +17,7 @@ enum agent_type {
 	AGENT_SIGN_REQUEST = 13,
 	AGENT_SIGN_RESPONSE = 14,
 	AGENT_EXTENSION = 27,
+	AGENT_EXTENSION_FAILURE = 28,
 };
 
 /* Requests of a client. */

@@ -43,7 +43,6 @@ struct broker_spec {
 	const char *const *keys;       /* ssh.agent: "KEY HOST..."; NULL: none */
 	const char *agent;	       /* socket of the user's ssh-agent; NULL: none */
 	const char *home;	       /* home whose known_hosts is used */
-	const char *const *folders;    /* the agent writes there: no program in them runs */
 };
 
 /* Starts the broker. *ret is NULL if no setting needs it; every function accepts that. Returns

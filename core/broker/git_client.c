@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/base64.h"
-#include "core/base/path.h"
+#include "core/base/external.h"
 #include "core/broker/broker_priv.h"
 #include "core/os/text.h"
 
@@ -119,31 +119,12 @@ static void fill(struct asker *c)
 /* ---- what the agent may have written into its settings ------------------------------------------
  */
 
-static bool is_agents(const struct broker_spec *spec, const char *text)
-{
-	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
-		if (strstr(text, spec->folders[i]))
-			return true;
-	return false;
-}
-
-static bool is_agents_file(const struct broker_spec *spec, const char *path)
-{
-	AUTO_FREE char *real = realpath(path, NULL);
-
-	/* A link in a folder is the agent's, too, wherever it leads. */
-	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
-		if (!real || path_is_beneath(real, spec->folders[i]) ||
-		    path_is_beneath(path, spec->folders[i]))
-			return true;
-	return false;
-}
-
 /* Checks "file:PATH", NUL, "KEY\nVALUE", NUL. Returns whether the agent can write none of the
  * files, and no helper. */
-static bool is_safe(const struct broker_spec *spec, struct span said)
+static bool is_safe(struct span said)
 {
-	const char *at = said.data, *end = said.data + said.len;
+	const char *at = said.data, *end = said.data + said.len, *value;
+	struct err err = {0};
 
 	while (at < end) {
 		const char *setting = memchr(at, '\0', (size_t)(end - at));
@@ -153,10 +134,11 @@ static bool is_safe(const struct broker_spec *spec, struct span said)
 		if (!after)
 			return false;
 		setting++;
-		if (!str_starts(at, "file:/") || is_agents_file(spec, at + 5))
+		value = strchr(setting, '\n');
+		if (!str_starts(at, "file:/") || external_is_kept_out(at + 5))
 			return false;
 		if ((str_starts(setting, "credential.") || str_starts(setting, "core.askpass")) &&
-		    is_agents(spec, setting))
+		    value && external_check("credential.helper", value + 1, &err) < 0)
 			return false;
 		at = after + 1;
 	}
@@ -169,8 +151,8 @@ static void on_settings(struct asker *c, int status, struct span said)
 		return;
 	if (status != 0)
 		none(c, "your git does not run, or has no settings");
-	else if (!is_safe(c->broker->spec, said))
-		none(c, "your git's settings, or a helper in them, lie in a working folder");
+	else if (!is_safe(said))
+		none(c, "your git's settings, or a helper in them, lie where the agent writes");
 	else
 		fill(c);
 }

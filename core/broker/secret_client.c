@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/base/external.h"
 #include "core/broker/broker_priv.h"
 #include "core/os/text.h"
 
@@ -42,10 +43,15 @@ static void answer(struct asker *c, bool had, const char *data, size_t len)
 		next(c);
 }
 
+static void refuse(struct asker *c, const char *words)
+{
+	answer(c, false, words, strlen(words));
+}
+
 static void none(struct asker *c, const char *words)
 {
 	tell(c, BROKER_NONE, words);
-	answer(c, false, words, strlen(words));
+	refuse(c, words);
 }
 
 static struct span trimmed(struct span s)
@@ -103,6 +109,7 @@ static void on_kept(struct asker *c)
 static void next(struct asker *c)
 {
 	const char *argv[] = {"/bin/sh", "-c", NULL, NULL};
+	struct err err = {0};
 
 	if (c->working || !c->in.len)
 		return;
@@ -113,6 +120,11 @@ static void next(struct asker *c)
 		return;
 	}
 	c->working = true;
+	if (external_check("network.secret", wanted(c)->command, &err) < 0) {
+		tell(c, BROKER_NONE, err.text);
+		refuse(c, "its command is not run");
+		return;
+	}
 	argv[2] = wanted(c)->command;
 	job_run(c, argv, (struct span){"", 0}, on_said);
 }

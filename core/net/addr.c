@@ -124,6 +124,7 @@ static enum net_class class_v6(const struct net_addr *a)
 {
 	static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
 	static const uint8_t aws[16] = {0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54};
+	static const uint8_t teredo[4] = {0x20, 0x01, 0x00, 0x00};
 	static const uint8_t none[15] = {0};
 
 	if (memcmp(a->b, none, sizeof(none)) == 0)
@@ -134,6 +135,8 @@ static enum net_class class_v6(const struct net_addr *a)
 		return class_v4(v4_at(a->b + 12));
 	if (a->b[0] == 0x20 && a->b[1] == 0x02) /* 6to4 */
 		return class_v4(v4_at(a->b + 2));
+	if (memcmp(a->b, teredo, sizeof(teredo)) == 0)
+		return class_v4(~v4_at(a->b + 12));
 	if (a->b[0] == 0x00 && a->b[1] == 0x64) /* 64:ff9b:1::/48, local NAT64 */
 		return NET_PRIVATE;
 	if (a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80)

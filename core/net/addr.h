@@ -38,7 +38,7 @@ bool net_addr_in(const struct net_addr *a, const struct net_addr *net, unsigned 
 bool net_addr_parse(struct net_addr *ret, const char *text, size_t len);
 void net_addr_format(const struct net_addr *a, char out[NET_ADDR_TEXT]);
 
-/* Returns the class of an address. IPv4 inside IPv6 (NAT64, 6to4) is classified as IPv4. */
+/* Returns the class of an address. IPv4 inside IPv6 (NAT64, 6to4, Teredo) is classified as IPv4. */
 enum net_class net_addr_class(const struct net_addr *a);
 /* Returns words for reasons, such as "a private address". */
 const char *net_class_words(enum net_class c);

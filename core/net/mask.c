@@ -31,12 +31,19 @@ static size_t begun(const struct buf *b, const char *secret)
 	return 0;
 }
 
-static void pass(struct mask *m, size_t n, struct buf *out)
+/* Passes the bytes before `until`, then drops the first ones, which have passed. */
+static void pass(struct mask *m, size_t until, size_t drop, struct buf *out)
 {
-	buf_add(out, m->held.data, n);
-	memmove(m->held.data, m->held.data + n, m->held.len - n);
-	explicit_bzero(m->held.data + m->held.len - n, n);
-	buf_truncate(&m->held, m->held.len - n);
+	const size_t left = m->held.len - drop;
+
+	if (until > m->past) {
+		buf_add(out, m->held.data + m->past, until - m->past);
+		m->past = until;
+	}
+	m->past -= drop;
+	memmove(m->held.data, m->held.data + drop, left);
+	explicit_bzero(m->held.data + left, drop);
+	buf_truncate(&m->held, left);
 }
 
 size_t mask_feed(struct mask *m, const char *const *secrets, size_t n, const char *data, size_t len,
@@ -49,13 +56,18 @@ size_t mask_feed(struct mask *m, const char *const *secrets, size_t n, const cha
 		covered += secrets[i] ? cover(&m->held, secrets[i]) : 0;
 	for (size_t i = 0; i < n; i++)
 		keep = MAX(keep, secrets[i] ? begun(&m->held, secrets[i]) : 0);
-	pass(m, m->held.len - keep, out);
+	pass(m, m->held.len - keep, m->held.len - keep, out);
 	return covered;
+}
+
+bool mask_holds(const struct mask *m)
+{
+	return m->held.len > m->past;
 }
 
 void mask_end(struct mask *m, struct buf *out)
 {
-	pass(m, m->held.len, out);
+	pass(m, m->held.len, 0, out);
 }
 
 void mask_done(struct mask *m)

@@ -258,7 +258,7 @@ static int put_head(struct rewriter *w, struct buf *out, const char **why)
 		line = next_line(&rest);
 		r = read_field(line, &f, why);
 		/* In a compressed answer no secret can be found. */
-		if (r == 0 && !span_is(f.name, "accept-encoding"))
+		if (r == 0 && !span_is(f.name, "accept-encoding") && !span_is(f.name, "te"))
 			r = put_field(w, line, &f, &put, out);
 	}
 	if (r == 0) {

@@ -114,6 +114,7 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 {
 	struct connection *c;
 
+	session_count_flow(s, ev);
 	if (ev->flow == FLOW_OPEN || ev->flow == FLOW_CAME) {
 		begin(s, ev);
 		return;
@@ -123,9 +124,6 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 		return;
 	if (ev->flow == FLOW_OVER)
 		c->ended_us = clock_mono_us();
-	session_add_traffic(s, c->target, ev->done - c->sent, ev->total - c->received);
-	if (!c->came)
-		session_count_sent(s, c->target, ev->done - c->sent);
 	model_count_connection(&s->model, c, ev->done, ev->total);
 }
 

@@ -65,10 +65,11 @@ struct session {
 	} * io_seen;
 	size_t n_io_seen;
 	int64_t cpu_at_us;
-	struct reviewing *reviewing; /* NULL: no review has begun */
-	struct traffic *traffic;     /* counted by target (traffic.c) */
-	int64_t traffic_at;	     /* monotonic: when the next lines go to the audit log */
-	struct byte_limit *limits;   /* network.bytes (traffic.c) */
+	struct reviewing *reviewing;  /* NULL: no review has begun */
+	struct open_flow *open_flows; /* traffic.c */
+	struct traffic *traffic;      /* counted by target (traffic.c) */
+	int64_t traffic_at;	      /* monotonic: when the next lines go to the audit log */
+	struct byte_limit *limits;    /* network.bytes (traffic.c) */
 	size_t n_limits;
 	bool job_of_client; /* a program started the job: the agent gets no notice */
 	uint64_t last_forbid;
@@ -114,14 +115,11 @@ char *session_decided_by(const char *words) MUST_USE;
 /* Returns a command line of the keeper as one line: NULs become blanks. Heap. */
 char *session_argv_text(const struct client_event *ev) MUST_USE;
 void session_flush_audit(struct session *s);
-/* traffic.c: adds bytes sent to a target and received from it. */
-void session_add_traffic(struct session *s, const char *target, uint64_t sent, uint64_t received);
+/* traffic.c: counts the bytes of a connection, for its target and for network.bytes. */
+void session_count_flow(struct session *s, const struct client_event *ev);
 void session_note_traffic(struct session *s); /* writes new traffic to the audit log */
 void session_tick_traffic(struct session *s); /* once a minute */
 void session_free_traffic(struct session *s);
-/* Counts bytes for network.bytes, and reports once that the limit is exceeded; the connection
- * stays. */
-void session_count_sent(struct session *s, const char *target, uint64_t sent);
 /* Reads network.bytes. Returns -EINVAL for a line that is not a host and a size. */
 int session_read_limits(struct session *s, const struct session_spec *spec, struct err *err);
 /* asking.c: adds a question, or its timeout, to the list of rows and to the audit log. */

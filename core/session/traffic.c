@@ -15,6 +15,15 @@
 #define TARGETS_MAX 1000 /* later targets share one line: the agent may count through ports */
 #define PERIOD_US   INT64_C(60000000) /* time between two writes; a killed session loses the rest */
 
+/* An open connection. The model drops the oldest ones of a crowd; each of these is counted. */
+struct open_flow {
+	uint64_t id;
+	char *target, *addr;
+	bool came;		 /* from the host: no bytes of the agent's to a host */
+	uint64_t sent, received; /* so far */
+	UT_hash_handle hh;
+};
+
 struct traffic {
 	char *target; /* HOST:PORT */
 	uint64_t sent, received;
@@ -80,27 +89,39 @@ int session_read_limits(struct session *s, const struct session_spec *spec, stru
 	return r;
 }
 
-/* Returns the limit with the nearest pattern, or NULL if none fits the target. */
-static struct byte_limit *limit_of(struct session *s, const char *target)
+static bool is_limited(const struct net_pattern *p, const struct open_flow *f)
+{
+	struct net_target t = {0}, at = {0};
+
+	if (!net_target_parse(&t, f->target, NULL))
+		return false;
+	if (net_pattern_matches(p, &t))
+		return true;
+	at.port = t.port;
+	return net_host_parse(&at.host, f->addr, strlen(f->addr), NULL) &&
+	       net_pattern_matches(p, &at);
+}
+
+/* Returns the limit with the nearest pattern, or NULL if none fits the host or its address. */
+static struct byte_limit *limit_of(struct session *s, const struct open_flow *f)
 {
 	struct byte_limit *best = NULL;
-	struct net_target t;
 
-	if (!s->n_limits || !net_target_parse(&t, target, NULL))
-		return NULL;
 	for (size_t i = 0; i < s->n_limits; i++) {
 		struct byte_limit *l = &s->limits[i];
 
-		if (net_pattern_matches(&l->pattern, &t) &&
-		    (!best || net_pattern_depth(&l->pattern) > net_pattern_depth(&best->pattern)))
+		if ((!best || net_pattern_depth(&l->pattern) > net_pattern_depth(&best->pattern)) &&
+		    is_limited(&l->pattern, f))
 			best = l;
 	}
 	return best;
 }
 
-void session_count_sent(struct session *s, const char *target, uint64_t sent)
+/* Counts bytes for network.bytes, and reports once that the limit is exceeded; the connection
+ * stays. */
+static void count_sent(struct session *s, const struct open_flow *f, uint64_t sent)
 {
-	struct byte_limit *l = sent ? limit_of(s, target) : NULL;
+	struct byte_limit *l = sent && !f->came ? limit_of(s, f) : NULL;
 	AUTO_FREE char *words = NULL;
 	char size[32];
 
@@ -111,18 +132,18 @@ void session_count_sent(struct session *s, const char *target, uint64_t sent)
 		return;
 	l->told = true;
 	text_size(size, sizeof(size), l->sent);
-	words = xasprintf("%s were sent to %s: more than network.bytes = %s", size, target,
+	words = xasprintf("%s were sent to %s: more than network.bytes = %s", size, f->target,
 			  l->line);
 	session_audit(s, &(struct audit_entry){.event = AUDIT_EXCESS,
 					       .latency_us = -1,
-					       .path = target,
+					       .path = f->target,
 					       .detail = words});
 	session_tell_note(s, words);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-void session_add_traffic(struct session *s, const char *target, uint64_t sent, uint64_t received)
+static void add(struct session *s, const char *target, uint64_t sent, uint64_t received)
 {
 	struct traffic *t = sent || received ? get(s, target) : NULL;
 
@@ -132,6 +153,40 @@ void session_add_traffic(struct session *s, const char *target, uint64_t sent, u
 	t->received += received;
 	t->new_sent += sent;
 	t->new_received += received;
+}
+
+static void drop_flow(struct session *s, struct open_flow *f)
+{
+	HASH_DEL(s->open_flows, f);
+	free(f->target);
+	free(f->addr);
+	free(f);
+}
+
+void session_count_flow(struct session *s, const struct client_event *ev)
+{
+	struct open_flow *f;
+
+	HASH_FIND(hh, s->open_flows, &ev->id, sizeof(ev->id), f);
+	if (ev->flow == FLOW_OPEN || ev->flow == FLOW_CAME) {
+		if (f) /* of a relay that died */
+			drop_flow(s, f);
+		f = xcalloc(1, sizeof(*f));
+		f->id = ev->id;
+		f->target = xstrdup(ev->path);
+		f->addr = xstrdup(ev->path2);
+		f->came = ev->flow == FLOW_CAME;
+		HASH_ADD(hh, s->open_flows, id, sizeof(f->id), f);
+		return;
+	}
+	if (!f)
+		return;
+	add(s, f->target, ev->done - f->sent, ev->total - f->received);
+	count_sent(s, f, ev->done - f->sent);
+	f->sent = ev->done;
+	f->received = ev->total;
+	if (ev->flow == FLOW_OVER)
+		drop_flow(s, f);
 }
 
 void session_note_traffic(struct session *s)
@@ -161,6 +216,8 @@ void session_free_traffic(struct session *s)
 {
 	struct traffic *t, *next;
 
+	while (s->open_flows)
+		drop_flow(s, s->open_flows);
 	HASH_ITER (hh, s->traffic, t, next) {
 		HASH_DEL(s->traffic, t);
 		free(t->target);

@@ -93,6 +93,24 @@ printf '[credential]\n\thelper = "!f() { touch %s/ran; echo password=x; }; f"\n'
 unlike "$(ask https "localhost:$port")" 'password=.' "settings of git that lie in the folder: nothing is given"
 ok "and no helper of theirs ran" test ! -e "$TEST_TMP/ran"
 git config --global --unset include.path
+mkdir -p "$HOME/granted" tools
+printf '#!/bin/sh\ntouch %s/ran\necho password=x\n' "$TEST_TMP" | tee tools/cred >"$HOME/granted/cred" && chmod 755 tools/cred "$HOME/granted/cred"
+with "[rule \"yes\"]
+	allow = credentials *
+	allow = write ~/granted/**"
+for helper in "!~/../work/tools/cred" "$HOME/granted/cred" '!"$HOME"/granted/cred'; do
+	git config --global credential.helper "$helper"
+	unlike "$(ask https "localhost:$port")" 'password=.' "a helper that the agent can write gives nothing: $helper"
+	ok "and does not run" test ! -e "$TEST_TMP/ran"
+done
+git config --global credential.helper store
+git config --global include.path "$HOME/granted/config" && : >"$HOME/granted/config"
+git config --file "$HOME/granted/config" user.name me
+unlike "$(ask https "localhost:$port")" 'password=.' "nor do settings in a place that a rule lets the agent write"
+git config --global --unset include.path
+rm -r tools "$HOME/granted"
+with "[rule \"yes\"]
+	allow = credentials *"
 git config credential.helper "!touch $TEST_TMP/ran; :"
 like "$(ask https "localhost:$port")" "password=$secret" "the repository's own settings are not read outside"
 ok "its helper did not run there" test ! -e "$TEST_TMP/ran"

@@ -70,6 +70,16 @@ is "$(cat "$TEST_TMP/runs")" run "the command ran once"
 out=$(run -- sh -c 'curl -sS --compressed https://good.example/echo -H "X-Api-Key: $API_KEY"; curl -sS https://good.example/echo -H "X-Api-Key: x$API_KEY"')
 like "$out" "^you sent \*{${#secret}} with None"$'\n'"you sent xcordon-[0-9a-f]{40} with" \
 	"a host that repeats the header gives stars; the key is put in for a whole value only"
+like "$(run -- sh -c 'curl -sS https://good.example/echo/late -H "X-Api-Key: $API_KEY"')" "^you sent \*{${#secret}} with" "also if the host pauses in the middle"
+cat >slow.py <<'E2'
+import http.client, os, re, time
+c = http.client.HTTPSConnection("good.example")
+c.request("GET", "/repeat", headers={"X-Api-Key": os.environ["API_KEY"]})
+r = c.getresponse()
+time.sleep(1.5) # what is on its way stops in the middle of a key
+print(set(re.sub(rb"[*\n]", b"", r.read()).decode()))
+E2
+is "$(run -- python3 slow.py 2>&1)" "set()" "also to a program that does not read for a while"
 : >"$TEST_TMP/runs" && requests >/dev/null
 ls "$HOME"/.local/state/cordon/ca-*.pem >/dev/null 2>&1 && fail "no list of authorities is left" || pass "no list of authorities is left"
 like "$(cordon_in "$dir" audit --json)" '"op":"secret".*good.example:443' "the use is in the audit log"
@@ -132,6 +142,16 @@ like "$out" "moves.example: its certificate is not accepted: hostname mismatch" 
 like "$out" "brief.example: its certificate is not accepted: self.signed" "a certificate that nobody vouches for"
 like "$out" "SSLError" "HTTP/2 alone"
 is "$(requests)" "" "nothing of it reached a server"
+
+# ---- a command that the agent can write does not run
+printf '#!/bin/sh\ntouch %s/ran\necho key\n' "$TEST_TMP" >tool && chmod 755 tool
+mkdir -p "$HOME/granted" && cp tool "$HOME/granted/tool"
+for at in "$dir/tool" 'exec ~/granted/tool' '"$HOME"/granted/tool'; do
+	like "$(run --set 'rule.r.allow=write ~/granted/**' --set "network.secret=OWN_KEY, good.example, X-Own, $at" -- \
+		sh -c 'curl -sS https://good.example/ -H "X-Own: $OWN_KEY"' 2>&1)" "OWN_KEY: its command is not run" "a command that the agent can write: $at"
+	ok "which does not run" test ! -e "$TEST_TMP/ran"
+done
+like "$(cordon_in "$dir" audit --json)" 'OWN_KEY: network.secret: .* is in a folder that the agent can write' "the audit log says why"
 
 # ---- only there
 is "$(plain "$CORDON" run --headless --no-network -- sh -c 'echo "$API_KEY$SSL_CERT_FILE"' 2>"$TEST_TMP/said")" \

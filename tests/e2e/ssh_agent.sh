@@ -142,6 +142,39 @@ is "$(sed -n 's/^forged //p' <<<"$out")" 5 "a session that no host has signed bi
 is "$(sed -n 's/^unbound //p' <<<"$out")" 5 "and a login in it is not signed"
 is "$(sed -n 's/^bad //p' <<<"$out" | sort | uniq -c | xargs)" "3 closed" "what is no message ends the connection"
 is "$(sed -n 's/^after //p' <<<"$out")" 12 "slow ones, and a hundred that say nothing, hold up nobody"
+# ---- the user's ssh-agent accepts every session-bind: the host is the agent's word
+cat >"$TEST_TMP/lenient.py" <<'P'
+import os, socket, struct, sys, threading
+def message(c):
+    head = c.recv(4, socket.MSG_WAITALL)
+    return head + c.recv(struct.unpack(">I", head)[0], socket.MSG_WAITALL) if len(head) == 4 else b""
+def one(c):
+    up = socket.socket(socket.AF_UNIX); up.connect(os.environ["SSH_AUTH_SOCK"])
+    while m := message(c):
+        if m[4] == 27: c.sendall(b"\0\0\0\1\6")
+        else: up.sendall(m); c.sendall(message(up))
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + ".new"); s.listen(64); os.rename(sys.argv[1] + ".new", sys.argv[1])
+while True: threading.Thread(target=one, args=(s.accept()[0],), daemon=True).start()
+P
+cat >forge.py <<'P'
+import base64, os, socket, struct
+s = lambda b: struct.pack(">I", len(b)) + b
+key, host = (base64.b64decode(open(f).read().split()[n]) for f, n in (("work.pub", 1), ("known", 2)))
+def ask(body):
+    c.sendall(s(body))
+    return c.recv(struct.unpack(">I", c.recv(4, socket.MSG_WAITALL))[0], socket.MSG_WAITALL)[0]
+c = socket.socket(socket.AF_UNIX); c.settimeout(120); c.connect(os.environ["SSH_AUTH_SOCK"])
+login = s(b"another") + b"\x32" + s(b"root") + s(b"ssh-connection") + s(b"publickey") + b"\1" + s(b"ssh-ed25519") + s(key)
+print(ask(b"\x1b" + s(b"session-bind@openssh.com") + s(host) + s(b"another") + s(s(b"ssh-ed25519") + s(b"y" * 64)) + b"\0"),
+      ask(b"\x0d" + s(key) + s(login) + b"\0\0\0\0"))
+P
+python3 "$TEST_TMP/lenient.py" "$TEST_TMP/lenient" &
+servers+=($!)
+wait_for 20 test -S "$TEST_TMP/lenient"
+is "$(SSH_AUTH_SOCK=$TEST_TMP/lenient python3 forge.py)" "6 14" "such an ssh-agent signs for another host than the one that is claimed"
+like "$(SSH_AUTH_SOCK=$TEST_TMP/lenient filtered python3 forge.py)" '^5 5' "through the filter it binds nothing, and signs nothing"
+ok "and the audit log says why" grep -rqa 'your ssh-agent does not check which server' "$HOME/.local/state/cordon"
+
 # ---- a session driven by another program: a loop runs before its broker is forked
 with "[rule \"yes\"]
 	allow = sign 127.0.0.1:$good

@@ -58,11 +58,14 @@ def serve(raw):
                       f"key={headers.get('x-api-key')} other={headers.get('x-other')} body={len(body)}\n")
             if b"large" in line:
                 text = b"x" * 3000000
-            elif b"echo" in line:  # in two pieces
+            elif b"repeat" in line:
+                text = f"{headers.get('x-api-key')}\n".encode() * 600000
+            elif b"echo" in line:  # in two pieces, of which each has a part of the key
+                late = b"late" in line
                 text = f"you sent {headers.get('x-api-key')} with {headers.get('accept-encoding')}\n".encode()
-                s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text[:14])
-                time.sleep(0.1)
-                s.sendall(text[14:])
+                s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text[:21 if late else 14])
+                time.sleep(1 if late else 0.1)
+                s.sendall(text[21 if late else 14:])
                 continue
             else:
                 text = f"hello from {s.server_name_seen}, {len(body)} bytes\n".encode()

@@ -46,11 +46,29 @@ static void only_a_beginning_is_held_back(void **state)
 	mask_done(&m);
 }
 
+static void the_rest_is_covered_after_a_pause(void **state)
+{
+	static const char *const pieces[] = {"SS3",  "CR", "ETS3", "C.SS-o",
+					     "ther", "S3", "",	   "CRET"};
+	AUTO_BUF struct buf out = BUF_INIT;
+	struct mask m = {.held = BUF_INIT};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+		mask_feed(&m, secrets, ARRAY_LEN(secrets), pieces[i], strlen(pieces[i]), &out);
+		mask_end(&m, &out);
+		assert_false(mask_holds(&m));
+	}
+	assert_string_equal(out.data, "SS3CR**S3C.SS-o****S3****");
+	mask_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_are_covered_wherever_they_are_split),
 		cmocka_unit_test(only_a_beginning_is_held_back),
+		cmocka_unit_test(the_rest_is_covered_after_a_pause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

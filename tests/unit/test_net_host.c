@@ -199,6 +199,8 @@ static void addresses_have_a_class(void **state)
 		{"64:ff9b::7f00:1", NET_LOOPBACK},
 		{"64:ff9b::808:808", NET_PUBLIC},
 		{"2002:a00:1::", NET_PRIVATE},
+		{"2001:0:4136:e378:8000:63bf:f5ff:fffe", NET_PRIVATE}, /* 10.0.0.1 by Teredo */
+		{"2001:0:4136:e378:8000:63bf:f7f7:f7f7", NET_PUBLIC},
 		{"::ffff:192.168.0.1", NET_PRIVATE},
 		{"198.18.0.1", NET_OTHER},
 	};

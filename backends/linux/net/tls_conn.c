@@ -13,6 +13,8 @@
 #define PIECE	  16384
 #define BEGIN_US  30000000 /* for ClientHello and handshakes */
 #define HELD_US	  500000   /* the end of an answer that looks like the beginning of a secret */
+#define CHANCE	  8	   /* bytes of a secret that hardly any other answer ends with */
+#define LONG_US	  30000000 /* the same for so many */
 #define LINGER_US 3000000  /* after a refusal, for the agent to read it */
 
 enum {
@@ -213,7 +215,12 @@ static void hear(struct tls_conn *c, const char *data, size_t len, int64_t now)
 	for (size_t i = 0; i < c->n_rules; i++)
 		values[i] = c->process->values[c->of[i]];
 	mask_feed(&c->mask, values, c->n_rules, data, len, &c->to[AGENT]);
-	c->held_at = c->mask.held.len ? now : 0;
+	c->held_at = mask_holds(&c->mask) ? now : 0;
+}
+
+static int64_t release_at(const struct tls_conn *c)
+{
+	return c->held_at + (c->mask.held.len < CHANCE ? HELD_US : LONG_US);
 }
 
 static void release_held(struct tls_conn *c)
@@ -300,7 +307,9 @@ static void run_tls(struct tls_conn *c, int64_t now)
 {
 	for (int i = 0; i < 2 && c->stage != STAGE_OVER; i++)
 		move(c, i, now);
-	if (c->held_at && now >= c->held_at + HELD_US)
+	if (c->held_at && c->to[AGENT].len >= HIGH) /* the rest is not read, because of the agent */
+		c->held_at = now;
+	if (c->held_at && now >= release_at(c))
 		release_held(c);
 	if (c->stage == STAGE_TLS && openssl.SSL_is_init_finished(c->ssl[AGENT]) &&
 	    openssl.SSL_is_init_finished(c->ssl[HOST]))
@@ -507,7 +516,7 @@ int64_t tls_conn_deadline(const struct tls_conn *c)
 {
 	int64_t at = c->waits ? 0 : c->deadline;
 
-	return c->held_at && (!at || c->held_at + HELD_US < at) ? c->held_at + HELD_US : at;
+	return c->held_at && (!at || release_at(c) < at) ? release_at(c) : at;
 }
 
 void tls_conn_wants(const struct tls_conn *c, struct pollfd polled[2])

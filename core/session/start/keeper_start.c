@@ -109,7 +109,6 @@ static int start_broker(struct session *s, struct session_spec *spec, struct err
 				 .keys = keys,
 				 .agent = getenv("SSH_AUTH_SOCK"),
 				 .home = spec->home,
-				 .folders = spec->folders,
 			 },
 			 err);
 	spec->broker = s->broker;
