@@ -26,6 +26,7 @@ static const struct {
 	{"node", "/.config/pnpm/rc"},
 	{"bun", "/.bunfig.toml"},
 	{"deno", "/.npmrc"},
+	{"opencode", "/.npmrc"},
 	{"python", "/.python_history"},
 	{"python", "/.netrc"}, /* pip */
 	{"python", "/.pypirc"},
