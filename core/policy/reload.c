@@ -87,9 +87,14 @@ void policy_forget_old(struct policy *p)
 /* ---- what has changed ------------------------------------------------------------------------ */
 
 /* What rules say, wherever that is written. */
+struct effect {
+	uint64_t hash;
+	const struct rule *rule;
+};
+
 struct effects {
-	const struct rule **rules; /* in their order */
-	uint64_t *hashes, *sorted; /* of rules */
+	struct effect *list; /* in the order of the rules */
+	uint64_t *sorted;    /* the hashes */
 	size_t n;
 };
 
@@ -113,8 +118,9 @@ static void collect(struct effects *e, const struct rules *r)
 		buf_clear(&text);
 		buf_fmt(&text, "%d %lld ", rule->of->level, (long long)rule->of->until);
 		rules_format(&text, rule);
-		e->hashes[e->n] = XXH3_64bits(text.data, text.len);
-		e->rules[e->n++] = rule;
+		e->list[e->n] = (struct effect){XXH3_64bits(text.data, text.len), rule};
+		e->sorted[e->n] = e->list[e->n].hash;
+		e->n++;
 	}
 }
 
@@ -122,21 +128,18 @@ static struct effects effects_of(const struct rules *trusted, const struct rules
 {
 	size_t max =
 		(trusted ? rules_count(trusted) : 0) + (untrusted ? rules_count(untrusted) : 0);
-	struct effects e = {.rules = xcalloc(max + 1, sizeof(*e.rules)),
-			    .hashes = xcalloc(max + 1, sizeof(*e.hashes)),
+	struct effects e = {.list = xcalloc(max + 1, sizeof(*e.list)),
 			    .sorted = xcalloc(max + 1, sizeof(*e.sorted))};
 
 	collect(&e, trusted);
 	collect(&e, untrusted);
-	memcpy(e.sorted, e.hashes, e.n * sizeof(*e.sorted));
 	qsort(e.sorted, e.n, sizeof(*e.sorted), by_value);
 	return e;
 }
 
 static void effects_done(struct effects *e)
 {
-	free(e->rules);
-	free(e->hashes);
+	free(e->list);
 	free(e->sorted);
 }
 
@@ -162,9 +165,9 @@ static void compare(const struct policy *p, const struct effects *one, const str
 	size_t n = 0;
 
 	for (size_t i = 0; i < one->n; i++) {
-		const struct rule *rule = one->rules[i];
+		const struct rule *rule = one->list[i].rule;
 
-		if (bsearch(&one->hashes[i], other->sorted, other->n, sizeof(*other->sorted),
+		if (bsearch(&one->list[i].hash, other->sorted, other->n, sizeof(*other->sorted),
 			    by_value) ||
 		    is_own_answer(p, rule))
 			continue;

@@ -152,8 +152,9 @@ static void take_over(struct keeper *k, const struct config *c)
 	tell_left(k);
 	/* An existing mount would still show what a rule restricts. */
 	if (!tell_doors(k, c) || restricts)
-		buf_fmt(&words, "%shiding a system path, or a parent of the folder, takes effect "
-				"at the next start",
+		buf_fmt(&words,
+			"%shiding a system path, or a parent of the folder, takes effect "
+			"at the next start",
 			words.len ? "; " : "");
 	if (words.len)
 		keeper_note(k, "rules reloaded: %s", words.data);
