@@ -186,3 +186,51 @@ int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct 
 			     p.after.exists ? "Changed" : "Removed");
 	return r;
 }
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Git writes it at each commit. */
+#define MESSAGE ".git/COMMIT_EDITMSG"
+
+enum edited_what edited_what(const struct barrier *b)
+{
+	bool message = false, branch = false;
+
+	for (size_t i = 0; i < b->n_paths; i++) {
+		if (!diff_is_gits_own(b->paths[i]))
+			return EDITED_FILES;
+		message |= str_eq(b->paths[i], MESSAGE);
+		branch |= str_starts(b->paths[i], ".git/refs/heads/");
+	}
+	if (b->count != b->n_paths)
+		return EDITED_FILES;
+	return message && branch ? EDITED_COMMIT : EDITED_GIT;
+}
+
+bool edited_is_noise(enum edited_what what, const char *path)
+{
+	return what == EDITED_COMMIT && str_eq(path, MESSAGE);
+}
+
+bool edited_git_name(const char *path, char *ret, size_t size)
+{
+	static const struct {
+		const char *below, *what;
+	} gits[] = {
+		{"refs/heads/", "branch"}, {"refs/tags/", "tag"},  {"refs/remotes/", "remote"},
+		{"refs/stash", "stash"},   {"index", "index"},	   {"HEAD", "HEAD"},
+		{"packed-refs", "refs"},   {"config", "settings"}, {"COMMIT_EDITMSG", "message"},
+	};
+	const char *below = str_starts(path, ".git/") ? path + strlen(".git/") : NULL;
+
+	for (size_t i = 0; below && i < ARRAY_LEN(gits); i++) {
+		const char *dir = gits[i].below;
+		const size_t n = strlen(dir);
+
+		if (!str_starts(below, dir) || (dir[n - 1] != '/' && below[n]))
+			continue;
+		snprintf(ret, size, below[n] ? "git %s %s" : "git %s", gits[i].what, below + n);
+		return true;
+	}
+	return false;
+}

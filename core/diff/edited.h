@@ -22,3 +22,16 @@ const struct change *edited_change(const struct edited *e, size_t i); /* path, k
 /* Shows a change like diff_change(). If no step had changed the content before, it is not kept:
  * then one line says so. */
 int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct err *err) MUST_USE;
+
+/* What the paths of a barrier are together. */
+enum edited_what {
+	EDITED_FILES,
+	EDITED_GIT,    /* internal data of git alone */
+	EDITED_COMMIT, /* of these, what a commit leaves */
+};
+enum edited_what edited_what(const struct barrier *b);
+/* Returns whether the path says nothing beside the others: the message file of a commit. */
+bool edited_is_noise(enum edited_what what, const char *path);
+/* Writes "git branch main" for `.git/refs/heads/main`. Returns false for paths without such words.
+ */
+bool edited_git_name(const char *path, char *ret, size_t size);

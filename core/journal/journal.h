@@ -99,6 +99,7 @@ struct journal_spec {
 	/* $XDG_STATE_HOME/cordon, absolute; the store falls back to folder/.cordon. */
 	const char *state_dir;
 	bool read_only;	      /* no lock, no recovery, no change */
+	int pid;	      /* the process that others may be told to end; 0: this one */
 	struct journal *with; /* another folder's of this session, or NULL: steps may span both */
 	/* Another folder of the session is opened next. The last one drops the undone steps that
 	 * can no longer be redone: they may have parts in any. */

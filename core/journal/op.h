@@ -32,8 +32,8 @@ struct at {
  * the caller natively, or -ENOSPC/-EIO/-EDQUOT when the journal could not capture the old state;
  * then nothing has been changed. Symbolic links in the last component are never followed (the
  * caller has resolved them); op_open() adds O_NOFOLLOW itself. The process umask is the caller's:
- * set it first. *touched is set when this was the first change of that path in this step (for the
- * audit log).
+ * set it first. *touched is set when this was the first change of that path in this step, or
+ * renames what the step made (for the audit log).
  */
 int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *touched);
 int op_tmpfile(struct step *s, const struct at *dir, int flags, mode_t mode); /* O_TMPFILE */

@@ -197,6 +197,10 @@ int policy_reload(struct policy *p, const struct config *config, struct err *err
  * now do not. The old rules are kept until policy_forget_old(), or the next reload. */
 bool policy_takes_back(struct policy *p, const char *path);
 void policy_forget_old(struct policy *p);
+/* Appends what the last policy_reload() changed: "now allow read ~/x; no longer deny write ~/y".
+ * Nothing if rules have the same effect as before, or are this session's own answers. *restricts: a
+ * new rule restricts reading. Before policy_forget_old(). */
+void policy_news(const struct policy *p, struct buf *words, bool *restricts);
 
 /* Protects this path and everything below it, as for core.hooksPath of a repository; keep: from
  * being removed, too, in a folder or elsewhere. reason must live as long as the policy. */

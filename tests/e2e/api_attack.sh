@@ -214,6 +214,23 @@ try:
 except BlockingIOError: pass' "$sock"
 out=$("$CORDON" pending 2>&1)
 like "$out" "session [0-9a-f-]*: too many connections wait for it: it is stopped" "one whose queue is full is not waited for"
+cat >"$TEST_TMP/behind.py" <<'P'
+import json, socket, sys, threading
+def one():
+    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(60)
+    held.append(s); kinds.append(json.loads(s.makefile().readline())["type"])
+held, kinds = [], []
+threads = [threading.Thread(target=one) for i in range(8)]
+for t in threads: t.start()
+print("there", flush=True)
+for t in threads: t.join()
+print(" ".join(sorted(set(kinds))), flush=True)
+P
+python3 "$TEST_TMP/behind.py" "$sock" >"$TEST_TMP/behind" &
+behind=$!
+wait_for 20 test -s "$TEST_TMP/behind"
 kill -CONT "$pid"
-ok "which answers when it goes on" wait_for 10 again
+wait "$behind"
+is "$(cat "$TEST_TMP/behind")" $'there\nhello' "when it goes on, those that have gone keep nobody out"
+ok "and it answers" wait_for 10 again
 done_testing

@@ -107,9 +107,8 @@ start_in "$dir" sh -c 'echo up >&2; exec sleep 600' 2>"$TEST_TMP/up"
 first=$pid
 wait_for 10 grep -q up "$TEST_TMP/up"
 refuses 125 "another cordon .process [0-9]+. works in this folder: undo in its console, by .cordon attach.; work beside it, by .cordon run --worktree.; or end it first$" "a folder that another cordon has" in_folder "$dir" true
-keeper=$(pgrep -P "$first" -x cordon-keeper)
-refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "undo of it" cordon_in "$dir" undo
-refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "a discard of its history" \
+refuses 1 "another cordon .process $first. works in this folder.*end it first" "undo of it" cordon_in "$dir" undo
+refuses 1 "another cordon .process $first. works in this folder.*end it first" "a discard of its history" \
 	cordon_in "$dir" log --discard --yes
 kill "$first" && wait "$first" 2>/dev/null
 ok "free again afterwards" in_folder "$dir" true

@@ -23,6 +23,12 @@ like "$(looks 'cat ~/.ssh/id_ed25519')" "^$HOME/.ssh does not exist inside\$" "o
 unlike "$(cat "$TEST_TMP/out")" SECRET "nothing was read"
 like "$(looks 'cat .env')" "^$dir/.env " "a look into .env"
 is "$(looks 'git ls-remote https://localhost:1/x; ssh -G somewhere >/dev/null 2>&1; true' | grep -v '/.config/cordon')" "" "not what git and ssh do by habit"
+# Programs by the name of the file that runs, which may have a version or a variant.
+echo yanked >"$HOME/.viminfo" && cp "$HOME/.viminfo" "$HOME/.python_history"
+for name in vim.basic vim.tiny python3.11 vimcat; do cp "$(command -v cat)" "$dir/$name"; done
+is "$(looks './vim.basic ~/.viminfo; ./vim.tiny ~/.viminfo; ./python3.11 ~/.python_history')" "" "nor what an editor or interpreter does by habit"
+like "$(looks './vimcat ~/.viminfo; ./vim.basic ~/.ssh/id_ed25519')" "^$HOME/.ssh .*
+$HOME/.viminfo does not exist inside\$" "but another program, or another place, is news"
 began=$SECONDS
 is "$(looks 'for i in $(seq 2000); do [ -e ~/.ssh/$i ]; done; sleep 0.5' | wc -l)" 1 "a flood is one"
 note "2000 looks in $((SECONDS - began)) s"

@@ -35,10 +35,12 @@ notes() { cordon_in "$HOME/work" audit --json | grep -c -- "$1"; }
 # told TEXT COUNT - the audit log has the text for the COUNTth time.
 told() { wait_for 20 more_than "$1" "$2"; }
 more_than() { [ "$(notes "$1")" -ge "$2" ]; }
-changed() { # NAME - the last change is in effect
+changed() { # NAME [WORDS] - the last change is in effect, and told in these words
 	again=$((again + 1))
 	ok "$gate: $1" told "rules reloaded" $again
+	[ -z "${2:-}" ] || is "$(cordon_in "$HOME/work" audit --json | sed -n 's/.*"\(rules reloaded[^"]*\)".*/\1/p' | tail -n 1)" "rules reloaded: $2" "$gate: in words"
 }
+next='hiding a system path, or a parent of the folder, takes effect at the next start'
 stays() { # TEXT NAME
 	refusals=$((refusals + 1))
 	ok "$gate: $2" told "rules stay as they were" $refusals
@@ -58,18 +60,20 @@ for gate in $kinds; do
 	like "$(inside 'cat ~/other/o')" "Permission denied" "$gate: another is not"
 
 	write_rules 'allow = read ~/tree/**' 'allow = read ~/other/o'
-	changed "a rule that allows is read"
+	changed "a rule that allows is read" "now allow read ~/other/o"
 	is "$(inside 'cat ~/other/o')" "content of other/o" "$gate: what it allows is open at once"
 	like "$(inside 'cat ~/other/p')" "Permission denied" "$gate: and nothing else"
 
 	write_rules 'allow = read ~/tree/**' 'allow = read ~/other/o' 'deny = write $FOLDER/kept'
-	changed "a rule about writing is read"
+	changed "a rule about writing is read" 'now deny write $FOLDER/kept'
 	like "$(inside 'echo x >kept; ls')" "Permission denied" "$gate: it holds at once"
 	isnt "$(ls "$HOME/work")" kept "$gate: and nothing was written"
+	write_rules '# the same in other lines' 'deny = write $FOLDER/kept' 'allow = read ~/other/o' '' 'allow = read ~/tree/**'
+	sleep 0.5 # nothing is told of these, or the next words are others
 
 	if [ "$gate" = fuse ]; then
 		write_rules 'allow = read ~/tree/**' 'deny = read ~/tree/sub/**'
-		changed "a rule that forbids a part of a granted tree is read"
+		changed "a rule that forbids a part of a granted tree is read" "now deny read ~/tree/sub/**; no longer deny write \$FOLDER/kept and 1 more; $next"
 		like "$(inside 'cat ~/tree/sub/b')" "Permission denied" "$gate: the part is shut at once"
 		is "$(inside 'cat ~/tree/a')" "content of tree/a" "$gate: the rest is not"
 		like "$(inside 'cat ~/other/o')" "Permission denied" "$gate: what is granted no more is shut too"

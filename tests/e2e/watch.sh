@@ -2,7 +2,7 @@
 # watch - edits during a session: reported live, a barrier in the history; and changes that are no edits.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
+need_sandbox git
 dir=$(new_folder work)
 cd "$dir" || exit 1
 mkdir -p src/deep
@@ -87,6 +87,18 @@ out=$("$CORDON" run --headless -- true 2>&1)
 is "$?" 125 "a bad one is refused"
 like "$out" "^cordon: edits.ignore: line 1: 'a\[b': " "with its line"
 rm "$HOME/.config/cordon/edits.ignore" a.mine .DS_Store
+"$CORDON" undo >/dev/null
+
+# A commit of the user's, as words.
+git init -q . && git add src && git -c user.name=u -c user.email=u@x commit -qm first
+session 'echo agent >mine' ''
+git -c user.name=u -c user.email=u@x commit -qam second --allow-empty
+branch=$(git symbolic-ref --short HEAD)
+wait_for 20 eval '"$CORDON" log | grep -q "commit from outside"' || note "no event"
+end_session
+like "$("$CORDON" log)" "commit from outside: git branch $branch" "the user's commit is named as one"
+unlike "$("$CORDON" log)" "COMMIT_EDITMSG" "without git's files"
+rm -rf .git
 "$CORDON" undo >/dev/null
 
 # Written repeatedly, faster than events are judged; replaced, renamed, made again.

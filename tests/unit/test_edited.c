@@ -186,6 +186,43 @@ static void the_head_names_a_file_as_any_diff_does(void **state)
 	assert_string_equal(got.data, want);
 }
 
+static void what_a_commit_leaves_has_words(void **state)
+{
+	static const struct {
+		const char *path, *name;
+	} list[] = {
+		{".git/refs/heads/a/b", "git branch a/b"},
+		{".git/HEAD", "git HEAD"},
+		{".git/HEAD.lock", NULL},
+		{".git/config", "git settings"},
+		{".git", NULL},
+		{"src/.git/HEAD", NULL},
+	};
+	char message[] = ".git/COMMIT_EDITMSG", branch[] = ".git/refs/heads/main", file[] = "a.c";
+	char *paths[] = {message, branch, file};
+	struct barrier b = {.paths = paths, .n_paths = 2, .count = 2};
+	char got[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		bool named = edited_git_name(list[i].path, got, sizeof(got));
+
+		assert_int_equal(named, list[i].name != NULL);
+		if (named)
+			assert_string_equal(got, list[i].name);
+	}
+	assert_int_equal(edited_what(&b), EDITED_COMMIT);
+	assert_true(edited_is_noise(EDITED_COMMIT, paths[0]));
+	assert_false(edited_is_noise(EDITED_COMMIT, paths[1]));
+	b.n_paths = b.count = 1;
+	assert_int_equal(edited_what(&b), EDITED_GIT);
+	assert_false(edited_is_noise(EDITED_GIT, paths[0]));
+	b.n_paths = b.count = 3;
+	assert_int_equal(edited_what(&b), EDITED_FILES);
+	b.n_paths = 2;
+	assert_int_equal(edited_what(&b), EDITED_FILES); /* there is more */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +235,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(binary_content_has_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_head_names_a_file_as_any_diff_does, setup,
 						teardown),
+		cmocka_unit_test(what_a_commit_leaves_has_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,33 @@ static void a_step_without_changes_vanishes(void **state)
 	step_info_free(list, n);
 }
 
+/* The audit log has the name that a temporary file came to, also where that is not new to it. */
+static void a_rename_of_a_file_that_the_step_made_is_told(void **state)
+{
+	struct fix *f = *state;
+	struct at b = at(f, "b"), d = at(f, "d/b"), tmp;
+	bool touched;
+
+	begin(f, "sed -i twice");
+	for (int i = 0; i < 3; i++) {
+		AUTO_FREE char *name = xasprintf("tmp%d", i);
+
+		assert_int_equal(put(f, name, "new"), 0);
+		tmp = at(f, name);
+		assert_int_equal(op_rename(f->s, &tmp, &b, 0, &touched), 0);
+		assert_true(touched);
+	}
+	assert_true(commit(f) > 0);
+	begin(f, "mv there and back");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(op_rename(f->s, &b, &d, 0, &touched), 0);
+		assert_int_equal(touched, i == 0);
+		assert_int_equal(op_rename(f->s, &d, &b, 0, &touched), 0);
+		assert_false(touched);
+	}
+	assert_true(commit(f) >= 0);
+}
+
 /* A file that an editor saves by way of three names counts as one. */
 static void a_commit_tells_what_changed_in_the_end(void **state)
 {
@@ -560,6 +587,7 @@ int main(void)
 		TEST(links_then_writes),
 		TEST(makes_what_cannot_be_entered),
 		TEST(a_step_without_changes_vanishes),
+		TEST(a_rename_of_a_file_that_the_step_made_is_told),
 		TEST(a_commit_tells_what_changed_in_the_end),
 		TEST(failed_operations_leave_no_trace),
 		TEST(contents_are_found_wherever_they_are),

@@ -126,6 +126,39 @@ static void a_bundle_is_kept_by_name(void **state)
 	assert_int_equal(ask(p, RULE_WRITE, "/data/x"), POLICY_ALLOW);
 }
 
+/* Reloads the user's file, with what it has already, an answer of this session and another's. */
+static void assert_news(struct place *p, struct policy *policy, const struct config_spec *spec,
+			const char *answered)
+{
+	AUTO_FREE char *text = xasprintf("# moved\n[rule \"mine\"]\n\task = write %s\n"
+					 "[rule \"answer\"]\n\tallow = write %s\n",
+					 answered, answered);
+	AUTO_FREE char *more = xasprintf("%s[rule \"of another session\"]\n\tdeny = read /x\n"
+					 "\tallow = write /y\n",
+					 text);
+	const char *const texts[] = {text, more, text};
+	const char *const words[] = {"", "now deny read /x and 1 more",
+				     "no longer deny read /x and 1 more"};
+	struct config *c[ARRAY_LEN(texts)] = {NULL};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		AUTO_BUF struct buf news = BUF_INIT;
+		bool restricts;
+
+		assert_int_equal(
+			io_write_file(AT_FDCWD, p->user, 0600, texts[i], strlen(texts[i]), false),
+			0);
+		assert_int_equal(config_load(&c[i], spec, &p->err), 0);
+		assert_int_equal(policy_reload(policy, c[i], &p->err), 0);
+		policy_news(policy, &news, &restricts);
+		assert_string_equal(news.data, words[i]);
+		assert_int_equal(restricts, i == 1);
+	}
+	policy_forget_old(policy);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		config_free(c[i]);
+}
+
 /* The ask lines of a profile's section, and nothing beside them; not of a rule of the human's. */
 static void a_bundle_is_a_section_of_a_profile(void **state)
 {
@@ -182,6 +215,7 @@ static void a_bundle_is_a_section_of_a_profile(void **state)
 	assert_int_not_equal(policy_answer(policy, RULE_WRITE, mine, &yes), 0);
 	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, mine, &reason), POLICY_ALLOW);
 	assert_int_equal(policy_check_outside(policy, POLICY_WRITE, json, &reason), POLICY_ASK);
+	assert_news(p, policy, &spec, mine);
 	policy_free(policy);
 	config_free((struct config *)(uintptr_t)about.config);
 }

@@ -64,18 +64,23 @@ struct barriers {
 	size_t n;
 };
 
-/* Prints the edits from outside right after this step, newest first. */
-static void print_edits(const struct barriers *b, int64_t after, const struct log_look *look)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (b->list[i].after == after)
-			log_rows_edit(&b->list[i], look);
-}
-
 static void print_head(void)
 {
 	printf("%s%6s  %-12s  %4s  %-17s  %s%s\n", style_on(STYLE_BOLD), "STEP", "BEGAN", "EXIT",
 	       "FILES", "COMMAND", style_off());
+}
+
+/* Prints the edits from outside right after this step, newest first, and counts them. */
+static void print_edits(const struct barriers *b, int64_t after, const struct log_look *look,
+			size_t *rows)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->list[i].after != after)
+			continue;
+		if (++*rows == 1 && !look->json)
+			print_head();
+		log_rows_edit(&b->list[i], look);
+	}
 }
 
 /* Counts of a list: printed rows, notes that were left out. */
@@ -105,14 +110,13 @@ static int print_list(struct journal *j, bool undone, const struct log_options *
 
 		if (touched && !touched[i])
 			continue;
+		print_edits(&edits, list[i].id, &look, &ret->rows);
 		if (!all && log_rows_is_note(&list[i])) {
 			ret->notes++;
-			print_edits(&edits, list[i].id, &look);
 			continue;
 		}
 		if (++ret->rows == 1 && !o->json)
 			print_head();
-		print_edits(&edits, list[i].id, &look);
 		split = journal_split(j, &list[i], undone);
 		log_rows_step(&list[i], undone, split, &look);
 	}

@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/diff/edited.h"
 #include "tui/commands/show.h"
 
 static const char *kind_name(enum step_kind kind)
@@ -143,14 +144,20 @@ static void print_edit(const struct barrier *e, int columns)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
 	AUTO_BUF struct buf shown = BUF_INIT;
+	const enum edited_what what = edited_what(e);
 	size_t n = MIN(e->n_paths, (size_t)5);
-	char when[32];
+	char when[32], git[512];
 
 	show_time(when, sizeof(when), e->first_us);
 	for (size_t i = 0; i < n; i++) {
-		if (i)
-			buf_str(&names, ", ");
-		text_escape(&names, e->paths[i], strlen(e->paths[i]));
+		const char *path = e->paths[i];
+
+		if (edited_is_noise(what, path))
+			continue;
+		if (edited_git_name(path, git, sizeof(git)))
+			path = git;
+		buf_str(&names, names.len ? ", " : "");
+		text_escape(&names, path, strlen(path));
 	}
 	if (e->count > n)
 		buf_fmt(&names, " and %zu more", e->count - n);
@@ -158,8 +165,8 @@ static void print_edit(const struct barrier *e, int columns)
 		text_fit_end(&shown, names.data, MAX(20, columns - 45));
 	else
 		buf_str(&shown, names.data);
-	printf("%s     !  %-12s  edited from outside: %s%s\n", style_on(STYLE_YELLOW), when,
-	       shown.data, style_off());
+	printf("%s     !  %-12s  %s from outside: %s%s\n", style_on(STYLE_YELLOW), when,
+	       what == EDITED_COMMIT ? "commit" : "edited", shown.data, style_off());
 }
 
 void log_rows_edit(const struct barrier *e, const struct log_look *look)

@@ -7,7 +7,8 @@
 
 #include "core/base/path.h"
 
-/* Places at which programs look by habit. The name is that of the file that runs. */
+/* Places at which programs look by habit. The name is that of the file that runs, without a version
+ * or variant: "vim" stands for vim.basic, too, "python" for python3.11. */
 static const struct {
 	const char *program, *place;
 } habits[] = {
@@ -21,6 +22,19 @@ static const struct {
 	{"node", "/.npmrc"},
 	{"bun", "/.npmrc"},
 	{"node", "/.node_repl_history"},
+	{"node", "/.yarnrc.yml"},
+	{"node", "/.config/pnpm/rc"},
+	{"bun", "/.bunfig.toml"},
+	{"deno", "/.npmrc"},
+	{"opencode", "/.npmrc"},
+	{"python", "/.python_history"},
+	{"python", "/.netrc"}, /* pip */
+	{"python", "/.pypirc"},
+	{"ruby", "/.bundle/config"},
+	{"java", "/.m2/settings"},
+	{"java", "/.gradle/gradle.properties"},
+	{"php", "/composer/auth.json"},
+	{"php", "/.composer/auth.json"},
 	{"curl", "/.netrc"},
 	{"wget", "/.netrc"},
 	{"docker", "/.docker"},
@@ -33,15 +47,27 @@ static const struct {
 	{"less", "/.lesshst"},
 	{"vim", "/.viminfo"},
 	{"psql", "/.pgpass"},
+	{"psql", "/.psql_history"},
 	{"mysql", "/.my.cnf"},
+	{"mysql", "/.mysql_history"},
+	{"mariadb", "/.my.cnf"},
+	{"mariadb", "/.mysql_history"},
 	{"gh", "/.config/gh"},
 	{"cargo", "/.cargo/credentials"},
 };
 
+/* Returns whether the file is the program, or a version or variant of it. */
+static bool is_program(const char *file, const char *program)
+{
+	const char *rest = str_starts(file, program) ? file + strlen(program) : NULL;
+
+	return rest && (!*rest || *rest == '.' || (*rest >= '0' && *rest <= '9'));
+}
+
 static bool is_habit(const char *program, const char *place)
 {
 	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
-		if (str_eq(program, habits[i].program) && strstr(place, habits[i].place))
+		if (is_program(program, habits[i].program) && strstr(place, habits[i].place))
 			return true;
 	return false;
 }

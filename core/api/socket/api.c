@@ -326,6 +326,30 @@ static bool is_allowed(struct peer *p)
 	return true;
 }
 
+/* Returns whether it has closed its end, and all that it sent before has been read. */
+static bool has_gone(const struct peer *p)
+{
+	uv_os_fd_t fd;
+	ssize_t n;
+	char byte;
+
+	if (uv_fileno((const uv_handle_t *)&p->pipe, &fd) < 0)
+		return true;
+	n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+/* Drops clients that have gone, before the loop tells: while cordon was stopped, many may have come
+ * and given up. */
+static void drop_gone(struct api *a)
+{
+	for (struct peer *p = a->peers, *next; p; p = next) {
+		next = p->next;
+		if (has_gone(p))
+			drop(p);
+	}
+}
+
 static void on_connection(uv_stream_t *listener, int status)
 {
 	struct api *a = listener->data;
@@ -347,6 +371,10 @@ static void on_connection(uv_stream_t *listener, int status)
 		drop(p);
 		return;
 	}
+	if (a->n_peers > API_CLIENTS)
+		drop_gone(a);
+	if (uv_is_closing((uv_handle_t *)&p->pipe))
+		return;
 	if (a->n_peers > API_CLIENTS) {
 		message_reply(&hello, 0, "too many clients are connected to it: end some");
 		send_text(p, &hello); /* sent at once, as a new socket has room */

@@ -45,7 +45,7 @@ static void describe(const struct journal *j, struct buf *text)
 	AUTO_FREE char *at = xstrdup(j->folder);
 	char *slash;
 
-	buf_fmt(text, "%d\n", (int)getpid());
+	buf_fmt(text, "%d\n", j->pid);
 	for (bool seen = add_inode(text, at); seen && (slash = strrchr(at, '/')) && slash > at;) {
 		*slash = '\0';
 		add_inode(text, at);

@@ -43,7 +43,7 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 		err);
 	if (j->lock < 0)
 		return j->lock;
-	len = snprintf(pid, sizeof(pid), "%-20d\n", (int)getpid());
+	len = snprintf(pid, sizeof(pid), "%-20d\n", j->pid);
 	if (io_pwrite_all(j->lock, pid, (size_t)len, 0) < 0)
 		return 0; /* the pid is only for a message */
 	return 0;
@@ -178,6 +178,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec,
 	j->sibling = j;
 	j->read_only = spec->read_only;
 	j->options = spec->options;
+	j->pid = spec->pid ? spec->pid : (int)getpid();
 	j->guards = spec->guards;
 	j->saves = spec->saves;
 	j->guards_data = spec->guards_data;

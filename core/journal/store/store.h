@@ -65,6 +65,7 @@ struct journal {
 	bool (*guards)(void *data, const char *path, mode_t type); /* see journal_spec */
 	const struct journal_saves *saves;			   /* or NULL */
 	void *guards_data;					   /* for the callbacks of both */
+	int pid;						   /* for the messages of others */
 	struct session_pruning *pruning;			   /* or NULL: session_limits.c */
 	bool lasting, full;		/* see journal_spec and journal_is_full() */
 	size_t at_start;		/* kept steps when the session began */

@@ -112,19 +112,6 @@ static bool tell_doors(struct keeper *k, const struct config *c)
 
 /* ---- reading the files ----------------------------------------------------------------------- */
 
-/* Returns whether a rule restricts reading: an existing mount would still show the files. */
-static bool restricts(const struct config *c)
-{
-	for (size_t i = 0; i < config_rules(c); i++) {
-		const struct config_rule rule = config_rule(c, i);
-
-		if (!str_eq(rule.key, "allow") &&
-		    (strstr(rule.value, "read") || strstr(rule.value, "exec")))
-			return true;
-	}
-	return false;
-}
-
 /* Returns the hash of the current rules. That of the start's rules is computed on demand. */
 static uint64_t used_hash(struct keeper *k)
 {
@@ -155,6 +142,24 @@ static void tell_left(struct keeper *k)
 	policy_forget_old(k->policy);
 }
 
+/* The rules are in the policy: tells the doors, and the user what they change for this session. */
+static void take_over(struct keeper *k, const struct config *c)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+	bool restricts;
+
+	policy_news(k->policy, &words, &restricts);
+	tell_left(k);
+	/* An existing mount would still show what a rule restricts. */
+	if (!tell_doors(k, c) || restricts)
+		buf_fmt(&words,
+			"%shiding a system path, or a parent of the folder, takes effect "
+			"at the next start",
+			words.len ? "; " : "");
+	if (words.len)
+		keeper_note(k, "rules reloaded: %s", words.data);
+}
+
 static void read_again(struct keeper *k)
 {
 	struct config *c = NULL;
@@ -174,12 +179,7 @@ static void read_again(struct keeper *k)
 		keeper_warn(k, "the rules stay as they were: %s", err.text);
 	} else {
 		k->reload->hash = hash;
-		tell_left(k);
-		if (tell_doors(k, c) && !restricts(c))
-			keeper_note(k, "rules reloaded");
-		else
-			keeper_note(k, "rules reloaded; hiding a system path, or a parent of the "
-				       "folder, takes effect at the next start");
+		take_over(k, c);
 	}
 	config_free(c);
 }

@@ -137,6 +137,7 @@ static int open_journal(struct keeper *k, const char *path, bool followed, struc
 {
 	const struct journal_spec spec = {.folder = path,
 					  .state_dir = k->spec->state_dir,
+					  .pid = getppid(), /* cordon: a keeper ends with it */
 					  .with = k->journal,
 					  .followed = followed,
 					  .lasting = true,

@@ -153,6 +153,8 @@ const char *rules_why_lost(const struct rule_match *winner, const struct rule_ma
 enum rule_verdict rules_beneath(struct rules *r, const char *path);
 /* Returns whether a rule other than allow may decide about reading or running beneath the path. */
 bool rules_restrict_beneath(struct rules *r, const char *path);
+/* Appends "allow read,exec ~/bin/x". */
+void rules_format(struct buf *out, const struct rule *rule);
 /* Returns the text for the prompt and the audit log, which lives as long as the rules. */
 const char *rules_words(struct rules *r, const struct rule *rule);
 /* Returns whether this text, a pointer of rules_words(), is of a profile's deny or hide. */

@@ -74,6 +74,20 @@ const char *rules_why_lost(const struct rule_match *winner, const struct rule_ma
 /* ---- texts of rules
  * --------------------------------------------------------------------------- */
 
+void rules_format(struct buf *out, const struct rule *rule)
+{
+	const char *sep = " ";
+
+	buf_str(out, rule_verdict_words[rule->verdict]);
+	for (size_t k = 0; k < RULE_KINDS; k++) {
+		if (!(rule->kinds & 1u << k))
+			continue;
+		buf_fmt(out, "%s%s", sep, rule_kind_words[k]);
+		sep = ",";
+	}
+	buf_fmt(out, " %s", rule->pattern);
+}
+
 void rules_free_words(struct rules *r)
 {
 	struct words *w, *next;

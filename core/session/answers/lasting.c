@@ -10,20 +10,12 @@
 static void add(struct model *m, const struct rule *r)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
-	bool first = true;
 
 	if (m->n_lasting == MODEL_GIVEN)
 		return;
 	if (!m->lasting)
 		m->lasting = xcalloc(MODEL_GIVEN, sizeof(*m->lasting));
-	buf_fmt(&words, "%s ", rule_verdict_words[r->verdict]);
-	for (size_t k = 0; k < RULE_KINDS; k++) {
-		if (!(r->kinds & 1u << k))
-			continue;
-		buf_fmt(&words, "%s%s", first ? "" : ",", rule_kind_words[k]);
-		first = false;
-	}
-	buf_fmt(&words, " %s", r->pattern);
+	rules_format(&words, r);
 	m->lasting[m->n_lasting++] = (struct lasting){.allow = r->verdict == RULE_ALLOW,
 						      .words = buf_take(&words),
 						      .file = xstrdup(r->of->file),

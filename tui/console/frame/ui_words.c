@@ -6,6 +6,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/diff/edited.h"
 #include "tui/console/frame/ui.h"
 
 #define MESSAGE_US 6000000
@@ -70,26 +71,9 @@ const char *ui_path(struct ui *ui, const char *path)
 
 const char *ui_edited(struct ui *ui, const char *path)
 {
-	static const struct {
-		const char *below, *what;
-	} gits[] = {
-		{"refs/heads/", "branch"}, {"refs/tags/", "tag"},  {"refs/remotes/", "remote"},
-		{"refs/stash", "stash"},   {"index", "index"},	   {"HEAD", "HEAD"},
-		{"packed-refs", "refs"},   {"config", "settings"}, {"COMMIT_EDITMSG", "message"},
-	};
-	const char *shown = ui_path(ui, path);
+	AUTO_FREE char *shown = xstrdup(ui_path(ui, path));
 
-	for (size_t i = 0; i < ARRAY_LEN(gits) && str_starts(shown, ".git/"); i++) {
-		const char *below = shown + strlen(".git/"), *dir = gits[i].below;
-		const size_t n = strlen(dir);
-
-		if (strncmp(below, dir, n) != 0 || (dir[n - 1] != '/' && below[n]))
-			continue;
-		snprintf(ui->path, sizeof(ui->path), below[n] ? "git %s %s" : "git %s",
-			 gits[i].what, below + n);
-		return ui->path;
-	}
-	return shown;
+	return edited_git_name(shown, ui->path, sizeof(ui->path)) ? ui->path : ui_path(ui, path);
 }
 
 const char *ui_home_path(struct ui *ui, const char *path)

@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "core/diff/diff.h"
+#include "core/diff/edited.h"
 #include "tui/console/views/steplist.h"
 
 #define FILES_W 50 /* narrower: no number of files */
@@ -120,34 +120,14 @@ static void state_of_file(const struct stat_file *f, struct state *out)
 		count_lines(out, (size_t)f->added, (size_t)f->deleted);
 }
 
-/* Git writes it at each commit: it says nothing beside the branch that moved. */
-static bool is_message(const char *path)
-{
-	return str_eq(path, ".git/COMMIT_EDITMSG");
-}
-
-/* Returns whether all is internal data of git; *commit: which a commit has left. */
-static bool is_gits(const struct barrier *b, bool *commit)
-{
-	bool message = false, branch = false;
-
-	for (size_t i = 0; i < b->n_paths; i++) {
-		if (!diff_is_gits_own(b->paths[i]))
-			return false;
-		message |= is_message(b->paths[i]);
-		branch |= str_starts(b->paths[i], ".git/refs/heads/");
-	}
-	*commit = message && branch;
-	return b->count == b->n_paths;
-}
-
 static void state_of_edit(const struct barrier *b, struct state *out)
 {
-	bool commit;
+	const enum edited_what what = edited_what(b);
 
 	*out = (struct state){.role = ROLE_EVENT_ASK};
-	if (is_gits(b, &commit))
-		snprintf(out->words, sizeof(out->words), commit ? "! commit" : "! git");
+	if (what != EDITED_FILES)
+		snprintf(out->words, sizeof(out->words),
+			 what == EDITED_COMMIT ? "! commit" : "! git");
 	else
 		snprintf(out->words, sizeof(out->words),
 			 b->count < 100 ? "! %zu edited" : "! edited", b->count);
@@ -228,12 +208,12 @@ static void draw_edit(const struct view_steps *p, struct surface *s, struct rect
 		      int end, const struct barrier *b)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
-	bool commit = false, gits = is_gits(b, &commit);
+	const enum edited_what what = edited_what(b);
 
 	x += draw_when(s, line, x, b->last_us);
 	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
 	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
-		if (!gits || !commit || !is_message(b->paths[i]))
+		if (!edited_is_noise(what, b->paths[i]))
 			buf_fmt(&names, "%s%s", names.len ? ", " : "",
 				ui_edited(p->v.ui, b->paths[i]));
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
