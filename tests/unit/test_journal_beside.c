@@ -19,7 +19,7 @@ static size_t count_in(struct fix *f, const char *where)
 
 static void prune_to(struct fix *f, size_t steps)
 {
-	struct journal_prune p = {.steps = steps, .at_least = steps ? 0 : PRUNE_ALL};
+	struct journal_prune p = {.steps = steps, .at_least = steps ? 0 : PRUNE_ALL, .note = true};
 
 	assert_int_equal(journal_prune(f->j, &p), 0);
 	assert_int_equal(count_in(f, "steps"), steps);
@@ -237,7 +237,8 @@ static void prune_and_die(void *arg)
 	prune_to(f, 1);
 }
 
-/* Killed anywhere: two steps are left, or one whose undo asks; the next prune cleans up. */
+/* Killed anywhere: two steps are left, or one whose undo asks; that steps went is noted; the next
+ * prune cleans up. */
 static void killed_while_it_goes(void **state)
 {
 	bool more = true;
@@ -245,16 +246,20 @@ static void killed_while_it_goes(void **state)
 	(void)state;
 	for (int n = 1; more; n += comb(5)) {
 		struct fix *f = fix_new();
-		size_t left;
+		struct journal_pruned noted = {0};
+		size_t left, all;
 
 		set_up(f);
 		two_at_a_time(f);
+		all = count_in(f, "steps");
 		fix_drop_dirs(f);
 		journal_close(take_ptr(&f->j));
 		more = inject_kill(n, prune_and_die, f);
 		fix_open(f);
 		assert_sound(f);
 		left = count_in(f, "steps");
+		assert_true(journal_pruned(f->j, &noted) || left == all);
+		assert_true(more || noted.n == all - left);
 		assert_int_equal(undo(f, 1, 0), -ESTALE);
 		assert_int_equal(left + count_in(f, "beside") >= 2, 1);
 		if (left == 1)

@@ -197,6 +197,38 @@ static void records_of_operations_that_the_disk_lacks(void **state)
 	assert_sound(f);
 }
 
+/* The user may move a file back before the next start, and a step may change more than it has
+ * records of. Then no record is removed because of the file at its path. */
+static void records_of_what_was_moved_back(void **state)
+{
+	struct fix *f = *state;
+	const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	AUTO_FREE char *a = xasprintf("%s/a", f->folder), *b = xasprintf("%s/b", f->folder);
+	AUTO_FREE char *dir = xasprintf("%s/dir", f->folder);
+	struct stat st;
+
+	for (int marked = 0; marked < 2; marked++) {
+		begin(f, "set up");
+		assert_int_equal(marked ? 0 : md(f, "dir"), 0);
+		assert_int_equal(put(f, "a", "a\n"), 0);
+		committed(f);
+		assert_int_equal(chmod(dir, 0755), 0);
+		begin(f, "open");
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		assert_int_equal(mode(f, "dir", 0700), 0);
+		if (marked)
+			record(f, (struct rec){.type = REC_MARK, .path = ""});
+		else
+			assert_int_equal(futimens(f->s->side.log.fd, past), 0);
+		assert_int_equal(rename(b, a), 0);
+		lose(f, "state", 0);
+		assert_cat(f, "a", "a\n");
+		assert_int_equal(stat(dir, &st), 0);
+		assert_int_equal(st.st_mode & 07777, 0755);
+		assert_sound(f);
+	}
+}
+
 /* When it was undone is not known then: it is not redone, and nothing else waits for it. */
 static void the_way_back_of_an_undone_step(void **state)
 {
@@ -360,6 +392,7 @@ int main(void)
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
 		TEST(records_of_operations_that_the_disk_lacks),
+		TEST(records_of_what_was_moved_back),
 		TEST(the_way_back_of_an_undone_step),
 		TEST(what_says_whose_it_is),
 		TEST(the_paths_of_places_elsewhere),

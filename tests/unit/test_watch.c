@@ -116,12 +116,51 @@ static void an_edit_of_what_a_step_has_touched_is_seen(void **state)
 	stop(&s);
 }
 
+static bool came_from_outside(struct session *s, const char *name)
+{
+	struct watched_dir *d = watch_dir_child(s->k.watch->by->tree.dirs, name);
+
+	assert_non_null(d);
+	return d->late;
+}
+
+/* Each of them would be listed at once, with all below it. */
+static void a_directory_that_a_redo_makes_did_not_come_from_outside(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/d", f->folder);
+	struct session s;
+
+	start(&s, f);
+	begin(f, "agent");
+	must(f, md(f, "d"));
+	watch_made(&s.k, &s.folder, journal_folder_fd(f->j), path);
+	must(f, put(f, "d/f", "agent"));
+	watch_drain(&s.k);
+	assert_false(came_from_outside(&s, "d"));
+	assert_true(commit(f) > 0);
+	watch_own_begin(&s.k);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(redo(f, 0), 0);
+	watch_own_end(&s.k);
+	if (!watch_dir_child(s.k.watch->by->tree.dirs, "d")) /* it is queued to be listed */
+		watch_add_dir(&s.k, s.k.watch->by->tree.dirs, "d");
+	assert_false(came_from_outside(&s, "d"));
+	must(f, mkdirat(journal_folder_fd(f->j), "outside", 0755));
+	watch_drain(&s.k);
+	assert_true(came_from_outside(&s, "outside"));
+	stop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_flood_does_not_hold_it, fix_setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(an_edit_of_what_a_step_has_touched_is_seen,
 						fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_directory_that_a_redo_makes_did_not_come_from_outside, fix_setup,
+			fix_teardown),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

@@ -81,19 +81,25 @@ bool journal_pruned(const struct journal *j, struct journal_pruned *ret)
 	       sscanf(text, "%" SCNd64 " %zu %" SCNd64, &ret->last, &ret->n, &ret->us) == 3;
 }
 
-/* Notes the pruned steps. Without the note `cordon log` says less. */
-static void note_pruned(const struct journal *j, const struct journal_prune *e)
+#define NOTE_EACH 32 /* steps: so many may be missing from the note after a kill */
+
+/* Notes n pruned steps, or the n-th before it goes: without the note `cordon blame` takes the lines
+ * of pruned steps for older than the history. */
+static void note_pruned(struct pruning *p, size_t n, int64_t last)
 {
 	struct journal_pruned was = {0};
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	if (!e->n)
+	if (!p->e->note || p->e->look_only || n <= p->noted)
 		return;
-	journal_pruned(j, &was);
-	buf_fmt(&b, "%" PRId64 " %zu %" PRId64 "\n", (int64_t)llabs(e->last), was.n + e->n,
+	journal_pruned(p->j, &was);
+	buf_fmt(&b, "%" PRId64 " %zu %" PRId64 "\n", (int64_t)llabs(last), was.n + n - p->noted,
 		clock_wall_us());
-	if (io_write_file(j->store, PRUNED_FILE, 0600, b.data, b.len, false) < 0)
-		log_warn("journal", "it cannot be noted in '%s' which steps went", j->store_path);
+	if (io_write_file(p->j->store, PRUNED_FILE, 0600, b.data, b.len, false) < 0)
+		log_warn("journal", "it cannot be noted in '%s' which steps went",
+			 p->j->store_path);
+	else
+		p->noted = n;
 }
 
 /* ---- pruning -----------------------------------------------------------------------------------
@@ -166,10 +172,12 @@ static bool let_go(struct pruning *p)
 
 	if (!goes(p))
 		return false;
+	id = atoll(p->names.list[p->at]);
+	if (e->n % NOTE_EACH == 0)
+		note_pruned(p, e->n + 1, id);
 	p->result = pruned_concurrent_let_go(&p->b, p->at, p->held ? p->held[p->at] : 0, &freed);
 	if (p->result < 0)
 		return false;
-	id = atoll(p->names.list[p->at]);
 	p->total -= MIN(p->total, freed);
 	p->counted -= p->note && !p->note[p->at];
 	p->at++;
@@ -224,8 +232,7 @@ int pruning_begin(struct pruning *p, struct journal *j, struct journal_prune *e)
 
 void pruning_end(struct pruning *p)
 {
-	if (p->e->note && !p->e->look_only)
-		note_pruned(p->j, p->e);
+	note_pruned(p, p->e->n, p->e->last);
 	pruned_concurrent_done(&p->b);
 	names_done(&p->names);
 	free(p->note);

@@ -24,6 +24,7 @@ struct pruning {
 	struct names names;	 /* the kept steps at the beginning, oldest first */
 	struct pruned_concurrent b;
 	size_t phase, at; /* at: in names */
+	size_t noted;	  /* steps that journal_pruned() counts already */
 	bool *note;	  /* of each step; NULL: there are few enough, whatever they are */
 	uint64_t *held;	  /* by each step; NULL: no limit */
 	size_t counted;	  /* steps that journal.steps counts: notes are none */

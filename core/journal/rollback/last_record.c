@@ -18,17 +18,25 @@
  * another inode), so only the newest record is checked.
  */
 
-/* 0 in *ret: nothing is there. An error is no answer: to guess here is to lose a file. */
-static int ino_at(struct journal *j, int root, const char *path, uint64_t *ret)
+/* Zeros in *ret: nothing is there. An error is no answer: to guess here is to lose a file. */
+static int look_at(struct journal *j, int root, const char *path, struct object *ret)
 {
 	struct spot at;
-	struct object o = {0};
 	int r = root_find(j, root, path, &at);
 
+	*ret = (struct object){0};
 	if (r == 0)
-		r = object_stat(at.fd, at.name, &o);
-	*ret = o.ino;
+		r = object_stat(at.fd, at.name, ret);
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
+}
+
+static int ino_at(struct journal *j, int root, const char *path, uint64_t *ret)
+{
+	struct object o;
+	int r = look_at(j, root, path, &o);
+
+	*ret = o.ino;
+	return r;
 }
 
 static int ino_in_slot(const struct capture *s, uint64_t slot, uint64_t *ret)
@@ -178,6 +186,9 @@ static int settle_one(struct capture *s, const struct rec *top, size_t start)
  * at an operation that was performed. Some records show neither: a file was made, or its bytes or
  * attributes changed. They go if an older one was not performed, else they may stay: their inverse
  * changes nothing.
+ *
+ * An object that was changed after the process died shows nothing, as the user may have moved it
+ * back. Nor does an older record than a REC_MARK show anything: later changes have no records.
  */
 
 enum disk_has {
@@ -185,6 +196,18 @@ enum disk_has {
 	DISK_AFTER,
 	DISK_EITHER,
 };
+
+#define INO_EDITED UINT64_MAX /* of an object that was changed after the last sign of life */
+
+static int ino_left_at(struct journal *j, int root, const char *path, int64_t last_sign_ns,
+		       uint64_t *ret)
+{
+	struct object o;
+	int r = look_at(j, root, path, &o);
+
+	*ret = o.mode && last_sign_ns && o.ctime_ns > last_sign_ns ? INO_EDITED : o.ino;
+	return r;
+}
 
 static enum disk_has has_rename(const struct rec *r, uint64_t here, uint64_t there)
 {
@@ -194,7 +217,7 @@ static enum disk_has has_rename(const struct rec *r, uint64_t here, uint64_t the
 }
 
 /* Returns an enum disk_has, or an error. */
-static int disk_has(const struct capture *s, const struct rec *r)
+static int disk_has(const struct capture *s, const struct rec *r, int64_t last_sign_ns)
 {
 	uint64_t here = 0, there = 0, kept = 0;
 	int e = 0;
@@ -204,9 +227,9 @@ static int disk_has(const struct capture *s, const struct rec *r)
 	if (r->type == REC_GONE)
 		e = ino_in_slot(s, r->slot, &kept);
 	if (e == 0)
-		e = ino_at(s->j, r->root, r->path, &here);
+		e = ino_left_at(s->j, r->root, r->path, last_sign_ns, &here);
 	if (e == 0 && (r->type == REC_RENAME || r->type == REC_XCHG))
-		e = ino_at(s->j, r->root2, r->path2, &there);
+		e = ino_left_at(s->j, r->root2, r->path2, last_sign_ns, &there);
 	if (e < 0)
 		return e;
 	if (r->type == REC_GONE && kept)
@@ -216,7 +239,7 @@ static int disk_has(const struct capture *s, const struct rec *r)
 	return *r->path2 ? (int)has_rename(r, here, there) : DISK_EITHER;
 }
 
-int last_record_drop_lost(struct capture *s)
+int last_record_drop_lost(struct capture *s, int64_t last_sign_ns)
 {
 	size_t end = undo_log_tail(&s->log), keep = end, start;
 	int has = DISK_EITHER;
@@ -224,9 +247,9 @@ int last_record_drop_lost(struct capture *s)
 
 	store_forget_near(s->j);
 	for (; has != DISK_AFTER && undo_log_last(&s->log, end, &r, &start); end = start) {
-		if (r.type == REC_STEP)
+		if (r.type == REC_STEP || (r.type == REC_MARK && keep == undo_log_tail(&s->log)))
 			break;
-		has = disk_has(s, &r);
+		has = disk_has(s, &r, last_sign_ns);
 		if (has < 0)
 			return has;
 		keep = has == DISK_BEFORE ? start : keep;

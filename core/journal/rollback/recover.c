@@ -158,7 +158,7 @@ static int settle(struct txn *t)
 
 	for (size_t i = 0; lost && r == 0 && i < t->n; i++)
 		if (!t->list[i].arrived && undo_log_empty(&t->list[i].redo.log))
-			r = last_record_drop_lost(&t->list[i].undo);
+			r = last_record_drop_lost(&t->list[i].undo, t->last_sign_ns);
 	last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
 	return last ? last_record_settle(txn_from(t, last), txn_to(t, last), t->recover) : r;
 }
@@ -358,13 +358,13 @@ static int find_open(struct journal *j, struct names *ret)
 }
 
 /* Plans to skip the paths that were edited from outside. If that fails, keeps the steps as is. */
-static int leave_edited(struct txn *t, const struct names *dirs, int64_t last_sign_ns)
+static int leave_edited(struct txn *t, const struct names *dirs)
 {
 	struct undo_plan *plan = NULL;
 	int r = settle(t); /* removes the record of an operation that was not performed */
 
 	if (r == 0)
-		r = plan_open(t->j, dirs, last_sign_ns, &plan, &t->remedy);
+		r = plan_open(t->j, dirs, t->last_sign_ns, &plan, &t->remedy);
 	undo_plan_free(plan);
 	if (r < 0) {
 		log_warn("journal", "a step is not rolled back: %s", strerror(-r));
@@ -381,7 +381,6 @@ static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 {
 	struct txn t = {.j = j, .crashed = true};
 	struct names dirs = {0};
-	int64_t last_sign = 0;
 	mode_t mask;
 	int r = txn_read(&t, &dirs);
 	bool any = r == 0;
@@ -393,15 +392,15 @@ static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 		for (size_t i = 0; i < dirs.n; i++)
 			overwritten_save(j, dirs.list[i]);
 		if (r == 0)
-			r = open_last_sign(j, &dirs, &last_sign);
+			r = open_last_sign(j, &dirs, &t.last_sign_ns);
 		if (dirs.n)
 			t.roll = (struct roll){store_seq(j), j->state->session_us};
 	}
 	if (r == 0 && any)
 		r = txn_open(&t, &dirs);
 	mask = umask(0);
-	if (r == 0 && dirs.n && last_sign)
-		r = leave_edited(&t, &dirs, last_sign);
+	if (r == 0 && dirs.n && t.last_sign_ns)
+		r = leave_edited(&t, &dirs);
 	umask(mask);
 	if (r == 0 && dirs.n && t.recover && !t.back)
 		r = txn_write(&t);
@@ -467,7 +466,7 @@ int recover_open_step(struct journal *j, const char *dir, const struct roll *rol
 	int r = txn_open(&t, &dirs);
 
 	if (r == 0)
-		r = leave_edited(&t, &dirs, 0);
+		r = leave_edited(&t, &dirs);
 	/* Not before the plan, which fills the list. */
 	for (size_t i = 0; r == 0 && i < spared->n; i++)
 		u64_set_add(&t.remedy.skips, spared->list[i]);

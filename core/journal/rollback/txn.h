@@ -23,8 +23,9 @@ struct mover { /* one step of the transaction */
 struct txn {
 	struct journal *j;
 	bool redo, back, recover;
-	bool quiet;   /* background_hold() was called */
-	bool crashed; /* after a crash: a torn tail is no damage */
+	bool quiet;	      /* background_hold() was called */
+	bool crashed;	      /* after a crash: a torn tail is no damage */
+	int64_t last_sign_ns; /* open_last_sign() of the steps; 0: unknown */
 	struct roll roll;
 	struct mover *list;
 	size_t n;

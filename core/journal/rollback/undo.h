@@ -100,8 +100,8 @@ int replay_merged(struct capture *to, const struct merged *m) MUST_USE;
  * log of a step that was still open. */
 int last_record_settle(struct capture *from, struct capture *to, bool forward) MUST_USE;
 /* After a reboot: removes the newest records of a step that was still open whose operations never
- * reached the disk. */
-int last_record_drop_lost(struct capture *s) MUST_USE;
+ * reached the disk. last_sign_ns: see open_last_sign(); 0: unknown. */
+int last_record_drop_lost(struct capture *s, int64_t last_sign_ns) MUST_USE;
 
 /* Makes the plan for these steps of one store, of the same kind and flags as `like`, and its
  * resolution. */

@@ -89,7 +89,7 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 	if (!ev->len || (!d->parent && str_eq(ev->name, ".cordon")))
 		return;
 	if (ev->mask & IN_ISDIR)
-		foreign = watch_dir_event(k, d, ev);
+		foreign = watch_dir_event(k, d, ev) && !w->owning;
 	if ((ev->mask & IN_ISDIR) && (ev->mask & IN_ATTRIB))
 		return;
 	watch_dir_path(d, ev->name, &w->path);

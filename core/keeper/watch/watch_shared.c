@@ -93,6 +93,7 @@ void watch_all_seen(struct keeper *k)
 
 static void own(struct keeper *k, bool on)
 {
+	k->watch->owning = on;
 	for (size_t i = 0; i < k->watch->n_edits; i++)
 		journal_own(k->watch->edits[i].folder->journal, on);
 }

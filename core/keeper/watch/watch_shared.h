@@ -26,6 +26,7 @@ struct watch {
 	int64_t looked_ns; /* wall clock: all events up to then have been judged */
 	int64_t lost_ns;   /* events were lost: later changes count as edits; 0: none */
 	bool settling;
+	bool owning;	 /* the keeper itself changes the folders: see journal_own() */
 	struct buf path; /* scratch */
 };
 
