@@ -19,7 +19,7 @@ like "$doctor" '"whole":false.*"hide":false.*"processes":false.*"starts":true' "
 like "$("$CORDON" doctor)" "starts only when it is chosen by name" "in words too"
 out=$("$CORDON" run --headless --overlay "$outside" -- true 2>&1)
 is "$?" 125 "overlays are refused"
-like "$out" "overlays are mounts.*--backend native" "with what to do"
+like "$out" "overlays need mounts.*--backend native" "with what to do"
 out=$("$CORDON" run --headless --set sandbox.landlock=off -- true 2>&1)
 is "$?" 125 "so is Landlock switched off"
 
