@@ -144,7 +144,7 @@ make_tree
 touch "$dir"/{a,b,c,d,e}
 out=$(cd "$dir" && "$CORDON" run --headless --steps auto --set safeguard.deletes=3 -- python3 "$TEST_TMP/bin/guard.py" 2>&1)
 like "$out" "rolled back" "a safeguard's denial: the command is rolled back"
-like "$out" "pre-commit'.* is a new file" "and it is said that the file is a new one: $out"
+like "$out" "new file at '\.git/hooks/pre-commit'" "and it is said that the file is a new one: $out"
 same "$(guarded "$dir")" "$(guarded "$dir.was")" "a safeguard's denial: all is as it was"
 
 # ---- a step whose file is still open for writing is not aborted: what is written later is in a step

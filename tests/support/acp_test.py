@@ -182,7 +182,7 @@ read = lambda path, **more: ["fs/read_text_file", {"sessionId": "s", "path": pat
 ask(e, 1, read(home + "/notes", line=2), read(home + "/notes"), read(home + "/.ssh/id"))
 q = asked(home + "/notes")
 ok("outside the sandbox" in q["reason"] and q["kind"] == "read" and not seen(e, "fs/read_text_file"), "it waits, and says where it would be done", q)
-ok("once or for the session" in settle("approve", q, "--scope", "user").stderr, "no rule can be made of the answer")
+ok("for once or session" in settle("approve", q, "--scope", "user").stderr, "no rule can be made of the answer")
 equal(settle("approve", q).returncode, 0, "allowed, in another terminal")
 ok(wait_for(lambda: seen(e, "fs/read_text_file")), "it reaches the editor")
 equal(seen(e, "fs/read_text_file")[0]["params"], {"sessionId": "s", "path": home + "/notes", "line": 2}, "as the agent sent it")

@@ -85,7 +85,7 @@ void replay_say_fresh(struct record_replay *p, const char *path)
 	p->j->reported_fresh = p->j->urgent = true;
 	text_escape(&shown, path, strlen(path));
 	journal_say(p->j,
-		    "'%s' (and perhaps others) is a new file with the old content: the old file is "
+		    "new file at '%s' (and perhaps others), with the old content: the old file is "
 		    "still open for writing, or has another name",
 		    shown.data);
 }
