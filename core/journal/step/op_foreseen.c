@@ -236,7 +236,7 @@ int op_foresee_rename(struct step *s, const struct at *from, const struct at *to
 	report(s, &a, &a.obj, &first);
 	report(s, &b, &b.obj, &second);
 	if (touched)
-		*touched = first || second;
+		*touched = first || second || op_target_is_made(s, &a);
 	return 0;
 }
 

@@ -465,14 +465,6 @@ static bool name_is_likely_free(const struct step *s, const struct op_target *fr
 	       names_differ(from->bare, to->name);
 }
 
-/* Returns whether the step made the object: who was told of its name is told that it has gone. */
-static bool is_made(struct step *s, const struct op_target *w)
-{
-	const struct touched_inode *k = step_known(s, &w->obj);
-
-	return k && k->flags & TOUCHED_CREATED;
-}
-
 /* *again: somebody else changed a name between our look and the call, or we did not look. */
 static int rename_once(struct step *s, const struct at *from, const struct at *to, unsigned flags,
 		       bool *touched, bool *again)
@@ -520,7 +512,7 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	op_target_report(s, &a, &a.obj, &first);
 	op_target_report(s, &b, &b.obj, &second);
 	if (touched)
-		*touched = first || second || is_made(s, &a);
+		*touched = first || second || op_target_is_made(s, &a);
 	op_target_moved(s, &a, &b, flags & RENAME_EXCHANGE);
 	return 0;
 }

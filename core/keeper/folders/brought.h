@@ -17,8 +17,7 @@ struct folder;
  * Life: plain data. Not thread-safe.
  */
 #define BROUGHT_MAX   2000  /* inspected entries of a directory; with more it is not settled */
-#define BROUGHT_A_SEC 20000 /* inspected entries per second, because every caller waits meanwhile  \
-			     */
+#define BROUGHT_A_SEC 20000 /* inspected entries per second: every caller waits meanwhile */
 
 struct brought {
 	char object[200]; /* "": there is no object, or no question yet */
