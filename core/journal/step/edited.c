@@ -139,7 +139,6 @@ void edited_look(struct step *s, const struct op_target *w)
 {
 	struct open_file *f =
 		S_ISREG(w->obj.mode) && w->path ? open_file_find(s->j, &w->obj) : NULL;
-	const struct touched_inode *k = f ? step_known(s, &w->obj) : NULL;
 	AUTO_CLOSE int fd = -1;
 	AUTO_FREE char *key = NULL;
 
@@ -147,7 +146,7 @@ void edited_look(struct step *s, const struct op_target *w)
 		edited_take(s, w->root, w->path, &w->obj);
 	/* Commands make and remove many files of their own: one close more must have been reported
 	 * before such a file is looked at. */
-	if (!f || f->closes < f->opens + (k && k->flags & TOUCHED_CREATED ? 1 : 0))
+	if (!f || f->closes < f->opens + op_target_is_made(s, w))
 		return;
 	fd = *w->bare ? borrow_peek(s->j, w->dirfd, w->bare) : borrow_open_file(s->j, w->dirfd, "");
 	if (fd < 0 || !open_file_is_shared(f, fd))
