@@ -45,7 +45,7 @@ struct agent_state {
 	/* Of the last session-bind that was checked. */
 	struct buf host_key, session;
 	bool bound, forwards;
-	bool unchecked; /* the human's ssh-agent accepts any */
+	bool unchecked; /* the user's ssh-agent accepts any session-bind */
 	unsigned binds;
 	/* Of the key to sign with. */
 	char fingerprint[AGENT_FINGERPRINT];

@@ -16,9 +16,9 @@
 
 /*
  * A FIFO has no content in the folder, so nothing is captured. Landlock refuses to open it for
- * writing through the read-only mount, and CONTINUE would follow the path as it is by then. So the
- * door opens it with O_NONBLOCK. If the caller's open has to wait for a reader (fifo(7)), the door
- * retries at intervals.
+ * writing through the read-only mount. After CONTINUE the kernel would resolve the path again, and
+ * the agent may have changed it. So the door opens it with O_NONBLOCK. If the caller's open has to
+ * wait for a reader (fifo(7)), the door retries at intervals.
  */
 #define RETRY_US 5000
 

@@ -19,9 +19,9 @@
 
 /*
  * The agent's Landlock domain refuses to read files that no rule has granted (landlock_trees.h). So
- * most opens continue, whatever the caller's memory holds by then. The door only has to find opens
- * that the floor would refuse although policy or the user would allow them: one look in the
- * sandbox's tree, made by the kernel (read_check.c). It decides nothing: if it is deceived, the
+ * most opens continue: a path that the caller changes meanwhile is checked, too. The door only
+ * finds opens that the floor would refuse although policy or the user would allow them: one look in
+ * the sandbox's tree, made by the kernel (read_check.c). It decides nothing: if it is deceived, the
  * caller gets the floor's EACCES.
  *
  * Other opens are resolved like any request. The door opens the object first, asks about its path,
@@ -30,7 +30,7 @@
 
 /* Flags that matter to a file that is open for reading. */
 #define READ_FLAGS (O_DIRECTORY | O_NOATIME | O_DIRECT | O_SYNC | O_LARGEFILE)
-#define FILE_FLAGS (O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK) /* those that F_SETFL accepts */
+#define FILE_FLAGS (O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK) /* flags that F_SETFL accepts */
 
 int prepare_read(struct ldoor *d, struct request *r)
 {

@@ -46,7 +46,7 @@
  *
  * A held request keeps its copies. After the user's answer, steps 2 to 5 run again. The place must
  * be the one that was shown (same directory inode, same path), or the caller gets ESTALE. For a
- * rename or link folder_*() checks that the source is the one that was asked about.
+ * rename or link, folder_*() compares the source with the object in the question.
  */
 
 #define TRIES 4 /* resolutions of a path that changes meanwhile */
