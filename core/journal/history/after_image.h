@@ -106,8 +106,6 @@ void after_images_done(struct after_images *t);
  */
 int after_image_each(struct journal *j, const struct names *group, const uint64_t *files,
 		     int (*fn)(void *data, const struct after_image *p), void *data) MUST_USE;
-/* Sets *ret to the newest image number of steps that are not kept; 0 if there is none. */
-int after_image_undone(struct journal *j, uint64_t *ret) MUST_USE;
 int after_images_load(struct journal *j, struct after_images *ret) MUST_USE;
 /*
  * (original_after_image.c) When a step is undone, its after-image file is kept as "left". A redo of
@@ -120,16 +118,8 @@ int original_image_drop(int stepdir) MUST_USE;
 /* Loads the states that the given steps left at each path, from those files. */
 int original_images_load(struct journal *j, const struct names *dirs, struct after_images *ret)
 	MUST_USE;
-/* Returns whether the path differs from `left`, although it equals the newest image. */
-bool original_image_differs(struct journal *j, const struct after_image *left,
-			    const struct after_image *newest);
-
-/* The newest image of each inode, under any of its names. */
-struct inode_image;
-void inode_images_take(struct inode_image **set, const struct after_image *p);
-void inode_images_done(struct inode_image *set);
-/* Returns the number of the image's file, or 0 if there is none. */
-uint64_t inode_images_find(const struct inode_image *set, uint64_t ino, struct object *ret);
+struct spot;
+/* Returns whether the object has the image's state: a new ctime alone is no edit. */
+bool after_image_fits(const struct after_image *p, const struct spot *at, const struct object *o);
 /* Returns whether the path has changed after the image. */
-bool after_image_differs(struct journal *j, const struct after_image *p,
-			 const struct inode_image *inodes);
+bool after_image_differs(struct journal *j, const struct after_image *p);

@@ -281,26 +281,6 @@ int after_image_each(struct journal *j, const struct names *group, const uint64_
 	return r;
 }
 
-int after_image_undone(struct journal *j, uint64_t *ret)
-{
-	static const char *const where[] = {"redo", "posts"};
-	int r = 0;
-
-	*ret = 0;
-	for (size_t k = 0; r == 0 && k < ARRAY_LEN(where); k++) {
-		AUTO_CLOSE int dir = store_open_dir(j, where[k]);
-		AUTO_NAMES struct names names = {0};
-
-		r = dir < 0 ? dir : store_names(j, where[k], &names);
-		for (size_t i = 0; r == 0 && i < names.n; i++) {
-			AUTO_FREE char *name = xasprintf("%s%s", names.list[i], k ? "" : "/post");
-
-			*ret = MAX(*ret, after_image_peek_seq(dir, name));
-		}
-	}
-	return r;
-}
-
 static int take(void *data, const struct after_image *p)
 {
 	after_images_take(data, p);

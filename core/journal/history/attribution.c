@@ -282,7 +282,7 @@ int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), 
 		for (struct step *s = j->open; s && !open; s = s->next)
 			open = touch_of(s, p.key);
 		if (!open && !p.root && !(p.flags & IMAGE_FOREIGN) &&
-		    after_image_differs(j, &p, NULL))
+		    after_image_differs(j, &p))
 			on(data, p.path);
 	}
 	store_forget_near(j);

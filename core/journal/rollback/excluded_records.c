@@ -6,7 +6,6 @@
 
 #include "core/journal/fs/object.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/history/version_chain.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/protected_names.h"
 #include "core/journal/rollback/undo.h"
@@ -417,7 +416,8 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
 			o = (struct object){.mode = OBJECT_UNSEEN};
 		/* If an external edit came between two steps, its object may be elsewhere now, and
 		 * a directory here. */
-		whole = chains_judge(e->chains, path_set_key(s->left, k)) != CHAIN_WHOLE;
+		whole = e->moved_edits &&
+			path_set_has_key(e->moved_edits, path_set_key(s->left, k));
 		protected_add(&s->names, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))
 			u64_set_add(&s->files, o.ino);

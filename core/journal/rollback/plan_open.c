@@ -179,7 +179,7 @@ int plan_open(struct journal *j, const struct names *dirs, int64_t last_sign_ns,
 	      struct undo_plan **ret, struct resolution *remedy)
 {
 	struct planner p = {.j = j, .dirs = dirs};
-	const struct emptied e = {dirs, NULL, &p.moves, &p.chains};
+	const struct emptied e = {dirs, NULL, &p.moves, &p.moved_edits};
 	struct emptied with = e;
 	int r;
 

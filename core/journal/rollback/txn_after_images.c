@@ -191,7 +191,7 @@ static bool is_edited(const struct txn *t, const struct trips *trips, const stru
 
 	if (t->back || i < n->own || i >= n->idle || old->flags & IMAGE_FOREIGN)
 		return false;
-	return !path_set_has_key(&trips->done, old->key) && after_image_differs(t->j, old, NULL);
+	return !path_set_has_key(&trips->done, old->key) && after_image_differs(t->j, old);
 }
 
 static int renew_old(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)

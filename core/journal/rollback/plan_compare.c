@@ -1,0 +1,319 @@
+/* plan_compare - finds external edits: compares each step's after-image with what it left. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/hash.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/list.h"
+#include "core/journal/history/net_changes.h"
+#include "core/journal/history/rename_list.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/plan_priv.h"
+#include "core/journal/rollback/virtual_tree.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+
+/*
+ * The records of the steps are reversed in a virtual tree, the newest first. Where a step ended, the
+ * tree is compared with the step's after-images: a difference is an edit from outside, later than the
+ * step and earlier than the next record about the path. So an undo of several steps finds the same
+ * edits as an undo of one after the other. A redo compares before its first record: an edit between
+ * two of its steps was found by the undo, which captured it.
+ */
+
+/* A state of an inode that an after-image shows. An inode with that ctime has not been changed since,
+ * so what it holds is known without reading it. */
+struct stamp {
+	uint64_t key[2]; /* inode, ctime */
+	uint64_t hash;
+	struct packed_object look;
+	UT_hash_handle hh;
+};
+
+struct moment { /* the end of a step */
+	uint64_t seq;
+	size_t step;
+};
+
+struct comparison {
+	struct planner *p;
+	struct vtree tree;
+	struct moment *moments; /* newest first */
+	size_t n_done;
+	size_t *tails; /* of each log: the records up to there are to be reversed */
+	uint64_t seq;  /* of the moment that is compared */
+	struct stamp *stamps;
+	bool has_stamps;
+};
+
+/* ---- stamps -----------------------------------------------------------------------------------
+ */
+
+static int add_stamp(void *data, const struct after_image *p)
+{
+	struct comparison *c = data;
+	struct stamp *one;
+	uint64_t key[2] = {p->obj.ino, (uint64_t)p->obj.ctime_ns};
+
+	if (!p->obj.mode || p->obj.mode == OBJECT_UNSEEN || p->earlier)
+		return 0;
+	HASH_FIND(hh, c->stamps, key, sizeof(key), one);
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		memcpy(one->key, key, sizeof(key));
+		HASH_ADD(hh, c->stamps, key, sizeof(one->key), one);
+	}
+	one->hash = one->hash ? one->hash : p->hash;
+	object_pack(&one->look, &p->obj);
+	return 0;
+}
+
+/* Returns whether an image shows the inode in its present state, and that is the state of p. */
+static bool is_stamped(struct comparison *c, const struct after_image *p, const struct object *o)
+{
+	uint64_t key[2] = {o->ino, (uint64_t)o->ctime_ns};
+	struct change_side was, is;
+	const struct stamp *one;
+
+	if (!c->has_stamps && after_image_each(c->p->j, NULL, NULL, add_stamp, c) < 0)
+		return false;
+	c->has_stamps = true;
+	HASH_FIND(hh, c->stamps, key, sizeof(key), one);
+	change_side_set(&was, &p->obj);
+	change_side_set(&is, o);
+	return one && one->look.size == o->size && one->look.mtime_ns == o->mtime_ns &&
+	       (!one->hash || !p->hash || one->hash == p->hash) && change_sides_equal(&was, &is);
+}
+
+/* ---- one path ---------------------------------------------------------------------------------
+ */
+
+/* Returns whether the states differ only by what git refreshes in its index on a read. */
+static bool is_same_index(struct comparison *c, const struct after_image *p,
+			  const struct vstate *state)
+{
+	const char *name = strrchr(p->path, '/');
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	if (!name || !str_eq(name, "/index") || !state->has_content || !p->hash)
+		return false;
+	fd = vtree_open(&c->tree, state);
+	return fd >= 0 && fstat(fd, &st) == 0 &&
+	       after_image_index_hash(fd, (size_t)st.st_size) == p->hash;
+}
+
+static bool has_state(struct comparison *c, const struct after_image *p, const struct vstate *state)
+{
+	struct change_side was, is = state->side;
+
+	change_side_set(&was, &p->obj);
+	if (is.size == UINT64_MAX) /* unknown: compressed */
+		is.size = was.size;
+	return change_sides_equal(&was, &is) || is_same_index(c, p, state);
+}
+
+/* Returns whether the object that the tree has at the image's path is as the step left it. */
+static bool is_as_left(struct comparison *c, const struct after_image *p, const struct vobject *now)
+{
+	struct change_side was, is;
+
+	if (p->obj.mode == OBJECT_UNSEEN || now->o.mode == OBJECT_UNSEEN)
+		return true;
+	if (!p->obj.mode || !now->o.mode)
+		return p->obj.mode == now->o.mode;
+	if (now->state)
+		return has_state(c, p, now->state);
+	change_side_set(&was, &p->obj);
+	change_side_set(&is, &now->o);
+	if (!now->in_folder && change_sides_equal(&was, &is))
+		return true;
+	return now->at.fd < 0 ? change_sides_equal(&was, &is)
+			      : after_image_fits(p, &now->at, &now->o) ||
+					is_stamped(c, p, &now->o);
+}
+
+static void add_edit(struct comparison *c, const char *key, bool here)
+{
+	path_set_add_key(&c->p->edited, key);
+	if (!here)
+		path_set_add_key(&c->p->moved_edits, key);
+}
+
+static int compare_one(struct comparison *c, const struct after_image *p)
+{
+	struct planner *planner = c->p;
+	struct reach reach = {0};
+	AUTO_FREE char *now = NULL, *key = NULL;
+	struct vobject object;
+	int root = p->root, r;
+
+	now = renames_now(&planner->moves, c->seq, &root, p->path);
+	key = path_key_make(root, now);
+	if (!path_set_has_key(&planner->places, key) && !net_effects_find(&planner->fates, p->key))
+		return 0;
+	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
+	if (r == 0 && object.in_folder && S_ISDIR(object.o.mode))
+		path_set_add_key(&planner->there, key);
+	if (r < 0 || p->flags & IMAGE_FOREIGN || !is_as_left(c, p, &object))
+		add_edit(c, key, object.in_folder && !object.state);
+	reach_close(planner->j, &reach);
+	return r == -ENOENT || r == -EACCES ? 0 : MIN(r, 0);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+/* Returns whether the image may show a state that a newer step, which was redone with it, left. */
+static bool is_others(const struct comparison *c, const struct after_image *p)
+{
+	return !c->p->redo && p->flags & (IMAGE_SHARED | IMAGE_PASSING) && !p->earlier;
+}
+
+static int compare_images(struct comparison *c, int dir, const char *name)
+{
+	AUTO_IMAGE_READER struct after_image_reader reader;
+	struct after_image p;
+	int r = after_image_begin(&reader, dir, name);
+
+	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0)
+		if (!is_others(c, &p))
+			r = compare_one(c, &p);
+	return r;
+}
+
+static int compare_step(struct comparison *c, const struct moment *at)
+{
+	const char *name = c->p->dirs->list[at->step];
+	AUTO_CLOSE int dir = store_open_dir(c->p->j, name);
+	int r = dir < 0 ? dir : -ENOENT;
+
+	c->seq = at->seq;
+	store_forget_near(c->p->j);
+	if (dir >= 0 && !c->p->redo) /* what it left itself, if it was redone since */
+		r = compare_images(c, dir, "left");
+	if (dir >= 0 && r == -ENOENT)
+		r = compare_images(c, dir, "post");
+	store_forget_near(c->p->j);
+	if (dir >= 0 && r == -ENOENT)
+		return 0;
+	return r < 0 ? history_step_unread(c->p->err, r, strchr(name, '/') + 1) : 0;
+}
+
+static bool newest(struct comparison *c, struct rec *ret, size_t *ret_log)
+{
+	size_t n = c->p->dirs->n, best = n, best_start = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct rec r;
+		size_t start;
+
+		if (!undo_log_last(&c->p->logs[i], c->tails[i], &r, &start) || r.type == REC_STEP ||
+		    (best < n && r.seq < ret->seq))
+			continue;
+		*ret = r;
+		best = i;
+		best_start = start;
+	}
+	if (best == n)
+		return false;
+	c->tails[best] = best_start;
+	*ret_log = best;
+	return true;
+}
+
+/* Compares the steps that ended after the record. */
+static int compare_until(struct comparison *c, uint64_t seq)
+{
+	int r = 0;
+
+	while (r == 0 && c->n_done < c->p->dirs->n && c->moments[c->n_done].seq >= seq)
+		r = compare_step(c, &c->moments[c->n_done++]);
+	return r;
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	return x->seq > y->seq ? -1 : x->seq < y->seq;
+}
+
+/* The records of a step that was redone are newer than its end: that is where the last of them is.
+ */
+static int find_moment(struct comparison *c, size_t i, struct moment *ret)
+{
+	AUTO_CLOSE int dir = store_open_dir(c->p->j, c->p->dirs->list[i]);
+	const struct undo_log *log = &c->p->logs[i];
+	struct rec last;
+	size_t start;
+	int r = dir < 0 ? dir : summary_seq(dir, &ret->seq);
+
+	ret->step = i;
+	if (c->p->redo)
+		ret->seq = UINT64_MAX;
+	else if (undo_log_last(log, undo_log_tail(log), &last, &start))
+		ret->seq = MAX(ret->seq, last.seq);
+	return r < 0 ? history_step_unread(c->p->err, r, strchr(c->p->dirs->list[i], '/') + 1) : 0;
+}
+
+/* Called for an edit that the tree shows without an after-image. */
+static void found(void *data, const struct rec *rec, const char *path, bool linked)
+{
+	struct comparison *c = data;
+	int root = rec->root;
+	AUTO_FREE char *now = renames_now(&c->p->moves, rec->seq, &root, path);
+	AUTO_FREE char *key = path_key_make(root, now);
+
+	if (linked)
+		path_set_add_key(&c->p->linked, key);
+	add_edit(c, key, false);
+}
+
+int plan_compare(struct planner *p)
+{
+	struct comparison c = {.p = p,
+			       .tree = {.j = p->j,
+					.dirs = p->dirs,
+					.found = found,
+					.data = &c,
+					.key = BUF_INIT,
+					.path = BUF_INIT}};
+	AUTO_FREE struct moment *moments = xcalloc(p->dirs->n + 1, sizeof(*moments));
+	AUTO_FREE size_t *tails = xcalloc(p->dirs->n + 1, sizeof(*tails));
+	struct stamp *one, *rest;
+	struct rec rec = {0};
+	size_t log;
+	int r = 0;
+
+	c.moments = moments;
+	c.tails = tails;
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
+		tails[i] = undo_log_tail(&p->logs[i]);
+		log_written(&p->logs[i], &c.tree.written);
+		r = find_moment(&c, i, &moments[i]);
+	}
+	u64_set_sort(&c.tree.written);
+	qsort(moments, p->dirs->n, sizeof(*moments), by_seq);
+	while (r == 0 && newest(&c, &rec, &log)) {
+		r = compare_until(&c, rec.seq);
+		if (r == 0)
+			vtree_reverse(&c.tree, &rec, log);
+	}
+	if (r == 0)
+		r = compare_until(&c, 0);
+	vtree_done(&c.tree);
+	HASH_ITER (hh, c.stamps, one, rest) {
+		HASH_DEL(c.stamps, one);
+		free(one);
+	}
+	return r;
+}
