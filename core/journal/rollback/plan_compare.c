@@ -9,6 +9,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/concurrent.h"
 #include "core/journal/history/list.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/rename_list.h"
@@ -39,8 +40,11 @@ struct stamp {
 };
 
 struct moment { /* the end of a step */
-	uint64_t seq;
+	uint64_t began, seq;
 	size_t step;
+	/* Present names in its records, and inodes that they change in place; on demand. */
+	struct path_set names;
+	struct u64_set files;
 };
 
 struct comparison {
@@ -49,7 +53,7 @@ struct comparison {
 	struct moment *moments; /* newest first */
 	size_t n_done;
 	size_t *tails; /* of each log: the records up to there are to be reversed */
-	uint64_t seq;  /* of the moment that is compared */
+	const struct moment *now; /* it is compared */
 	struct stamp *stamps;
 	bool has_stamps;
 };
@@ -148,6 +152,40 @@ static void add_edit(struct comparison *c, const char *key, bool here)
 		path_set_add_key(&c->p->moved_edits, key);
 }
 
+static void load_names(struct comparison *c, struct moment *m)
+{
+	const struct undo_log *log = &c->p->logs[m->step];
+	struct rec rec;
+	size_t at = 0;
+
+	while (undo_log_next(log, &at, &rec)) {
+		if (rec_is_quiet(rec.type))
+			continue;
+		renames_add_now(&c->p->moves, rec.seq, rec.root, rec.path, &m->names);
+		if (rec.path2[0])
+			renames_add_now(&c->p->moves, rec.seq, rec.root2, rec.path2, &m->names);
+	}
+	log_written(log, &m->files);
+	u64_set_sort(&m->files);
+}
+
+/* Returns whether another step ran on and may have changed the object later: it captured the object
+ * once, so its state at this moment is lost. That step's image has the last state. */
+static bool may_have_changed(struct comparison *c, const char *key, const struct object *o)
+{
+	for (size_t i = 0; i < c->p->dirs->n && !c->p->redo; i++) {
+		struct moment *m = &c->moments[i];
+
+		if (m->seq <= c->now->seq || m->began >= c->now->seq)
+			continue;
+		if (!path_set_count(&m->names))
+			load_names(c, m);
+		if (path_set_has_key(&m->names, key) || u64_set_have(&m->files, o->ino))
+			return true;
+	}
+	return false;
+}
+
 static int compare_one(struct comparison *c, const struct after_image *p)
 {
 	struct planner *planner = c->p;
@@ -156,14 +194,15 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	struct vobject object;
 	int root = p->root, r;
 
-	now = renames_now(&planner->moves, c->seq, &root, p->path);
+	now = renames_now(&planner->moves, c->now->seq, &root, p->path);
 	key = path_key_make(root, now);
 	if (!path_set_has_key(&planner->places, key) && !net_effects_find(&planner->fates, p->key))
 		return 0;
 	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
 	if (r == 0 && object.in_folder && S_ISDIR(object.o.mode))
 		path_set_add_key(&planner->there, key);
-	if (r < 0 || p->flags & IMAGE_FOREIGN || !is_as_left(c, p, &object))
+	if (r < 0 || p->flags & IMAGE_FOREIGN ||
+	    (!is_as_left(c, p, &object) && !may_have_changed(c, key, &object.o)))
 		add_edit(c, key, object.in_folder && !object.state);
 	reach_close(planner->j, &reach);
 	return r == -ENOENT || r == -EACCES ? 0 : MIN(r, 0);
@@ -172,39 +211,47 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
-/* Returns whether the image may show a state that a newer step, which was redone with it, left. */
+/* Returns whether the image shows a state that is not the step's: of a redo of several, or of a path
+ * that its records do not name. */
 static bool is_others(const struct comparison *c, const struct after_image *p)
 {
-	return !c->p->redo && p->flags & (IMAGE_SHARED | IMAGE_PASSING) && !p->earlier;
+	return !c->p->redo && p->flags & (IMAGE_SHARED | IMAGE_PASSING) &&
+	       !(p->flags & IMAGE_FOREIGN) && !p->earlier;
 }
 
-static int compare_images(struct comparison *c, int dir, const char *name)
+/* Compares the images in a file; only: those of these paths. Adds to `others` the paths of which the
+ * step's own state is in "left". */
+static int compare_images(struct comparison *c, int dir, const char *name,
+			  const struct path_set *only, struct path_set *others)
 {
 	AUTO_IMAGE_READER struct after_image_reader reader;
 	struct after_image p;
 	int r = after_image_begin(&reader, dir, name);
 
 	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0)
-		if (!is_others(c, &p))
+		if (only && !path_set_has_key(only, p.key))
+			continue;
+		else if (!is_others(c, &p))
 			r = compare_one(c, &p);
-	return r;
+		else if (p.flags & IMAGE_SHARED && others)
+			path_set_add_key(others, p.key);
+	return r == -ENOENT ? 0 : r;
 }
 
 static int compare_step(struct comparison *c, const struct moment *at)
 {
 	const char *name = c->p->dirs->list[at->step];
 	AUTO_CLOSE int dir = store_open_dir(c->p->j, name);
-	int r = dir < 0 ? dir : -ENOENT;
+	AUTO_PATH_SET struct path_set others = {0};
+	int r = dir;
 
-	c->seq = at->seq;
+	c->now = at;
 	store_forget_near(c->p->j);
-	if (dir >= 0 && !c->p->redo) /* what it left itself, if it was redone since */
-		r = compare_images(c, dir, "left");
-	if (dir >= 0 && r == -ENOENT)
-		r = compare_images(c, dir, "post");
+	if (r >= 0)
+		r = compare_images(c, dir, "post", NULL, &others);
+	if (r == 0 && path_set_count(&others))
+		r = compare_images(c, dir, "left", &others, NULL);
 	store_forget_near(c->p->j);
-	if (dir >= 0 && r == -ENOENT)
-		return 0;
 	return r < 0 ? history_step_unread(c->p->err, r, strchr(name, '/') + 1) : 0;
 }
 
@@ -258,6 +305,7 @@ static int find_moment(struct comparison *c, size_t i, struct moment *ret)
 	int r = dir < 0 ? dir : summary_seq(dir, &ret->seq);
 
 	ret->step = i;
+	ret->began = concurrent_began(log);
 	if (c->p->redo)
 		ret->seq = UINT64_MAX;
 	else if (undo_log_last(log, undo_log_tail(log), &last, &start))
@@ -275,6 +323,8 @@ static void found(void *data, const struct rec *rec, const char *path, bool link
 
 	if (linked)
 		path_set_add_key(&c->p->linked, key);
+	else if (!path_set_has_key(&c->p->places, key))
+		return; /* see plan_dirs.c */
 	add_edit(c, key, false);
 }
 
@@ -311,6 +361,10 @@ int plan_compare(struct planner *p)
 	if (r == 0)
 		r = compare_until(&c, 0);
 	vtree_done(&c.tree);
+	for (size_t i = 0; i < p->dirs->n; i++) {
+		path_set_done(&moments[i].names);
+		u64_set_done(&moments[i].files);
+	}
 	HASH_ITER (hh, c.stamps, one, rest) {
 		HASH_DEL(c.stamps, one);
 		free(one);

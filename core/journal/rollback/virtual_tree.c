@@ -3,6 +3,7 @@
 #include "core/base/hash.h"
 #include "core/journal/rollback/virtual_tree.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -419,34 +420,68 @@ static void put(struct vtree *t, int root, const char *path, uint32_t node)
 		set_child(t, dir, leaf, node);
 }
 
-/* Reports the names that the steps gave back in a directory that is about to be removed. */
+static void report(struct vtree *t, const struct rec *r, const char *name)
+{
+	AUTO_FREE char *path = path_join(r->path, name);
+
+	t->found(t->data, r, path, false);
+}
+
+/* Reports what is in a directory that is about to be removed: names that the steps gave back, */
 static void report_held(struct vtree *t, const struct rec *r, uint32_t dir)
 {
 	for (size_t i = 0; i < path_set_count(&t->names); i++) {
 		const char *key = path_set_key(&t->names, i);
-		AUTO_FREE char *path = NULL;
 		uint32_t of = 0;
 
 		for (int k = 0; k < KEY_LEN; k++)
 			of |= (uint32_t)(key[k] - '0') << 6 * k;
-		if (of != dir || !t->child[i] || t->nodes[t->child[i] - 1].up == dir)
+		if (of == dir && t->child[i] && t->nodes[t->child[i] - 1].up != dir)
+			report(t, r, key + KEY_LEN);
+	}
+}
+
+/* and files of the folder. */
+static void report_present(struct vtree *t, const struct rec *r, uint32_t dir,
+			   const struct vobject *now)
+{
+	AUTO_CLOSE int fd = -1;
+	AUTO_DIR DIR *list = NULL;
+	struct dirent *e;
+
+	if (!S_ISDIR(now->o.mode) || now->at.fd < 0)
+		return;
+	fd = openat(now->at.fd, now->at.name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	list = fd < 0 ? NULL : fdopendir(fd);
+	if (!list)
+		return;
+	fd = -1;
+	while ((e = readdir(list))) {
+		size_t i = entry_of(t, dir, e->d_name, strlen(e->d_name), false);
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 			continue;
-		path = path_join(r->path, key + KEY_LEN);
-		t->found(t->data, r, path, false);
+		if (i == PATH_SET_NONE || (t->child[i] && t->nodes[t->child[i] - 1].up == dir))
+			report(t, r, e->d_name);
 	}
 }
 
 static void reverse_new(struct vtree *t, const struct rec *r)
 {
+	struct vobject now = {.at = {.fd = -1}};
+	struct reach w = {0};
 	const char *leaf;
-	uint32_t dir = walk(t, r->root, r->path, &leaf);
-	size_t i;
+	uint32_t dir = walk(t, r->root, r->path, &leaf), node;
 
-	if (dir == NO_NODE)
+	if (dir == NO_NODE || !*leaf)
 		return;
-	i = entry_of(t, dir, leaf, strlen(leaf), false);
-	if (i != PATH_SET_NONE && t->child[i] && t->nodes[t->child[i] - 1].held)
-		report_held(t, r, t->child[i] - 1);
+	node = r->type == REC_DIR_NEW ? enter(t, dir, leaf, strlen(leaf)) : NO_NODE;
+	if (node != NO_NODE && t->nodes[node].held)
+		report_held(t, r, node);
+	if (node != NO_NODE && look_at_node(t, node, &w, &now) == 0)
+		report_present(t, r, node, &now);
+	reach_close(t->j, &w);
 	set_child(t, dir, leaf, NO_NODE);
 }
 
@@ -461,7 +496,7 @@ static void check_link(struct vtree *t, const struct rec *r, uint32_t node, cons
 	change_side_set(&is, o);
 	if (n->state)
 		is = t->states[n->state - 1].side;
-	if (o->nlink > 1 && !S_ISDIR(o->mode) && !(was.exists && change_sides_equal(&was, &is)))
+	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)))
 		t->nodes[node].edited = true;
 }
 
