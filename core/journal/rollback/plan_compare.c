@@ -35,6 +35,7 @@
 struct stamp {
 	uint64_t key[2]; /* inode, ctime */
 	uint64_t hash;
+	uint64_t seq; /* of the newest image of a kept step that shows it as that step's; or 0 */
 	struct packed_object look;
 	UT_hash_handle hh;
 };
@@ -56,6 +57,11 @@ struct comparison {
 	const struct moment *now; /* it is compared */
 	struct stamp *stamps;
 	bool has_stamps;
+	struct path_set foreign; /* paths where images, the newest foreign[i], show an edit */
+	uint64_t *foreign_seq;
+	struct u64_set seen;   /* files with several hard links, edited at a compared path */
+	struct u64_set edited; /* files that were edited through a link that no record names, */
+	struct path_set names; /* and of each a name through which the steps had written to it */
 };
 
 /* ---- stamps -----------------------------------------------------------------------------------
@@ -77,24 +83,37 @@ static int add_stamp(void *data, const struct after_image *p)
 	}
 	one->hash = one->hash ? one->hash : p->hash;
 	object_pack(&one->look, &p->obj);
+	if (p->kept && !(p->flags & (IMAGE_FOREIGN | IMAGE_PASSING)))
+		one->seq = MAX(one->seq, p->seq);
 	return 0;
 }
 
-/* Returns whether an image shows the inode in its present state, and that is the state of p. */
-static bool is_stamped(struct comparison *c, const struct after_image *p, const struct object *o)
+/* Returns the image of the inode in its present state, or NULL. */
+static const struct stamp *stamp_of(struct comparison *c, const struct object *o)
 {
 	uint64_t key[2] = {o->ino, (uint64_t)o->ctime_ns};
-	struct change_side was, is;
 	const struct stamp *one;
 
 	if (!c->has_stamps && after_image_each(c->p->j, NULL, NULL, add_stamp, c) < 0)
-		return false;
+		return NULL;
 	c->has_stamps = true;
 	HASH_FIND(hh, c->stamps, key, sizeof(key), one);
+	return one && one->look.size == o->size && one->look.mtime_ns == o->mtime_ns ? one : NULL;
+}
+
+/* Returns whether the state is known to be that of p without reading the object. In a redo an older
+ * step, which was redone meanwhile, may have taken over an edit. */
+static bool is_stamped(struct comparison *c, const struct after_image *p, const struct object *o)
+{
+	const struct stamp *one = stamp_of(c, o);
+	struct change_side was, is;
+
 	change_side_set(&was, &p->obj);
 	change_side_set(&is, o);
-	return one && one->look.size == o->size && one->look.mtime_ns == o->mtime_ns &&
-	       (!one->hash || !p->hash || one->hash == p->hash) && change_sides_equal(&was, &is);
+	if (one && c->p->redo && one->seq > p->seq)
+		return true;
+	return one && (!one->hash || !p->hash || one->hash == p->hash) &&
+	       change_sides_equal(&was, &is);
 }
 
 /* ---- one path ---------------------------------------------------------------------------------
@@ -152,6 +171,30 @@ static void add_edit(struct comparison *c, const char *key, bool here)
 		path_set_add_key(&c->p->moved_edits, key);
 }
 
+static int add_foreign(void *data, const struct after_image *p)
+{
+	struct comparison *c = data;
+	bool fresh;
+	size_t i;
+
+	if (!(p->flags & IMAGE_FOREIGN) || !path_set_has_key(&c->p->places, p->key))
+		return 0;
+	i = path_set_put(&c->foreign, p->key, &fresh);
+	if (fresh && i % 16 == 0)
+		c->foreign_seq = xrealloc(c->foreign_seq, (i + 16) * sizeof(*c->foreign_seq));
+	c->foreign_seq[i] = fresh ? p->seq : MAX(c->foreign_seq[i], p->seq);
+	return 0;
+}
+
+/* Returns whether a rollback after the image left an edit at the path. */
+static bool is_foreign(const struct comparison *c, const struct after_image *p)
+{
+	size_t i = path_set_find(&c->foreign, p->key);
+
+	return p->flags & IMAGE_FOREIGN ||
+	       (i != PATH_SET_NONE && c->foreign_seq[i] > p->seq);
+}
+
 static void load_names(struct comparison *c, struct moment *m)
 {
 	const struct undo_log *log = &c->p->logs[m->step];
@@ -201,9 +244,13 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
 	if (r == 0 && object.in_folder && S_ISDIR(object.o.mode))
 		path_set_add_key(&planner->there, key);
-	if (r < 0 || p->flags & IMAGE_FOREIGN ||
+	if (r < 0 || is_foreign(c, p) ||
 	    (!is_as_left(c, p, &object) && !may_have_changed(c, key, &object.o)))
 		add_edit(c, key, object.in_folder && !object.state);
+	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
+		u64_set_add(&c->seen, object.o.ino);
+	if (getenv("CJDEBUG"))
+		fprintf(stderr, "cmp seq %lu %s img mode %o size %lu flags %u earlier %d: now mode %o size %lu state %d infolder %d -> %d\n", c->now->seq, p->key, p->obj.mode, p->obj.size, p->flags, p->earlier, object.o.mode, object.o.size, object.state != NULL, object.in_folder, path_set_has_key(&planner->edited, key));
 	reach_close(planner->j, &reach);
 	return r == -ENOENT || r == -EACCES ? 0 : MIN(r, 0);
 }
@@ -211,12 +258,11 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
-/* Returns whether the image shows a state that is not the step's: of a redo of several, or of a path
- * that its records do not name. */
+/* Returns whether the image shows a state that newer steps left, which were redone with this one. */
 static bool is_others(const struct comparison *c, const struct after_image *p)
 {
-	return !c->p->redo && p->flags & (IMAGE_SHARED | IMAGE_PASSING) &&
-	       !(p->flags & IMAGE_FOREIGN) && !p->earlier;
+	return !c->p->redo && p->flags & IMAGE_SHARED && !(p->flags & IMAGE_FOREIGN) &&
+	       !p->earlier;
 }
 
 /* Compares the images in a file; only: those of these paths. Adds to `others` the paths of which the
@@ -314,18 +360,32 @@ static int find_moment(struct comparison *c, size_t i, struct moment *ret)
 }
 
 /* Called for an edit that the tree shows without an after-image. */
-static void found(void *data, const struct rec *rec, const char *path, bool linked)
+static void found(void *data, const struct rec *rec, const char *path, uint64_t ino)
 {
 	struct comparison *c = data;
 	int root = rec->root;
 	AUTO_FREE char *now = renames_now(&c->p->moves, rec->seq, &root, path);
 	AUTO_FREE char *key = path_key_make(root, now);
 
-	if (linked)
-		path_set_add_key(&c->p->linked, key);
-	else if (!path_set_has_key(&c->p->places, key))
-		return; /* see plan_dirs.c */
-	add_edit(c, key, false);
+	if (ino && path_set_add_key(&c->names, key))
+		u64_set_add(&c->edited, ino);
+	else if (!ino && path_set_has_key(&c->p->places, key)) /* for others see plan_dirs.c */
+		add_edit(c, key, false);
+}
+
+/* A file that was compared under another name was found there. */
+static void add_linked(struct comparison *c)
+{
+	u64_set_sort(&c->seen);
+	for (size_t i = 0; i < c->edited.n; i++) {
+		if (u64_set_have(&c->seen, c->edited.list[i]))
+			continue;
+		path_set_add_key(&c->p->linked, path_set_key(&c->names, i));
+		add_edit(c, path_set_key(&c->names, i), false);
+	}
+	u64_set_done(&c->seen);
+	u64_set_done(&c->edited);
+	path_set_done(&c->names);
 }
 
 int plan_compare(struct planner *p)
@@ -352,6 +412,8 @@ int plan_compare(struct planner *p)
 		r = find_moment(&c, i, &moments[i]);
 	}
 	u64_set_sort(&c.tree.written);
+	if (r == 0)
+		r = after_image_each(p->j, NULL, NULL, add_foreign, &c);
 	qsort(moments, p->dirs->n, sizeof(*moments), by_seq);
 	while (r == 0 && newest(&c, &rec, &log)) {
 		r = compare_until(&c, rec.seq);
@@ -360,6 +422,9 @@ int plan_compare(struct planner *p)
 	}
 	if (r == 0)
 		r = compare_until(&c, 0);
+	add_linked(&c);
+	path_set_done(&c.foreign);
+	free(c.foreign_seq);
 	vtree_done(&c.tree);
 	for (size_t i = 0; i < p->dirs->n; i++) {
 		path_set_done(&moments[i].names);

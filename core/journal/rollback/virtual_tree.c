@@ -33,7 +33,7 @@ struct vnode {
 	uint64_t slot;	/* it is that object of step `log`; 0, without `up` and root: a new one */
 	uint32_t state; /* index + 1; 0: as it lies */
 	uint32_t held;	/* entries of the tree in it that exist */
-	bool edited;	/* through another hard link, after the steps had written to it */
+	uint64_t ino;	/* edited through another hard link, after the steps had written to it; or 0 */
 };
 
 struct linked_node {
@@ -73,14 +73,22 @@ static uint32_t add_node(struct vtree *t, struct vnode one)
 	return t->n_nodes++;
 }
 
+/* Returns whether the entry holds the object that lies under its name in the folder. */
+static bool is_at_home(const struct vtree *t, size_t i)
+{
+	const struct vnode *n = t->child[i] ? &t->nodes[t->child[i] - 1] : NULL;
+
+	return n && n->up != NO_NODE && n->entry == i;
+}
+
 /* Makes the name hold that node, or none. */
 static void set_child(struct vtree *t, uint32_t dir, const char *name, uint32_t node)
 {
 	size_t i = entry_of(t, dir, name, strlen(name), true);
-	bool held = t->child[i] && t->nodes[t->child[i] - 1].up != dir;
+	bool held = t->child[i] && !is_at_home(t, i);
 
 	t->child[i] = node == NO_NODE ? 0 : node + 1;
-	t->nodes[dir].held += (node != NO_NODE) - held;
+	t->nodes[dir].held += (t->child[i] && !is_at_home(t, i)) - held;
 }
 
 /* Returns whether the node's entries that the tree lacks may be read where it lies. */
@@ -424,7 +432,7 @@ static void report(struct vtree *t, const struct rec *r, const char *name)
 {
 	AUTO_FREE char *path = path_join(r->path, name);
 
-	t->found(t->data, r, path, false);
+	t->found(t->data, r, path, 0);
 }
 
 /* Reports what is in a directory that is about to be removed: names that the steps gave back, */
@@ -436,7 +444,7 @@ static void report_held(struct vtree *t, const struct rec *r, uint32_t dir)
 
 		for (int k = 0; k < KEY_LEN; k++)
 			of |= (uint32_t)(key[k] - '0') << 6 * k;
-		if (of == dir && t->child[i] && t->nodes[t->child[i] - 1].up != dir)
+		if (of == dir && t->child[i] && !is_at_home(t, i))
 			report(t, r, key + KEY_LEN);
 	}
 }
@@ -462,7 +470,7 @@ static void report_present(struct vtree *t, const struct rec *r, uint32_t dir,
 
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 			continue;
-		if (i == PATH_SET_NONE || (t->child[i] && t->nodes[t->child[i] - 1].up == dir))
+		if (i == PATH_SET_NONE || is_at_home(t, i))
 			report(t, r, e->d_name);
 	}
 }
@@ -497,7 +505,7 @@ static void check_link(struct vtree *t, const struct rec *r, uint32_t node, cons
 	if (n->state)
 		is = t->states[n->state - 1].side;
 	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)))
-		t->nodes[node].edited = true;
+		t->nodes[node].ino = o->ino;
 }
 
 static void reverse_gone(struct vtree *t, const struct rec *r, size_t log)
@@ -551,8 +559,8 @@ static void reverse_rename(struct vtree *t, const struct rec *r)
 
 static void report_edited(struct vtree *t, const struct rec *r, uint32_t node)
 {
-	if (node != NO_NODE && t->nodes[node].edited)
-		t->found(t->data, r, r->path, true);
+	if (node != NO_NODE && t->nodes[node].ino)
+		t->found(t->data, r, r->path, t->nodes[node].ino);
 }
 
 static void reverse_meta(struct vtree *t, const struct rec *r)

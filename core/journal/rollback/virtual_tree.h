@@ -24,9 +24,9 @@ struct rec;
 struct vtree {
 	struct journal *j;
 	const struct names *dirs; /* of the steps */
-	/* Called for a file in a directory that is about to be removed, and (linked) for a file that
+	/* Called for a file in a directory that is about to be removed (ino 0), and for a file that
 	 * was edited through another hard link and is about to be written. */
-	void (*found)(void *data, const struct rec *r, const char *path, bool linked);
+	void (*found)(void *data, const struct rec *r, const char *path, uint64_t ino);
 	void *data;
 	struct u64_set written;	/* inodes that the records change in place; sorted */
 	struct path_set names;	/* entries; number i: that of child[i] */
