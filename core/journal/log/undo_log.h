@@ -32,13 +32,14 @@ enum rec_type {
 	REC_STEP,     /* first record: id, kind and command of the step; undo: nothing */
 	REC_MARK,     /* meta names a change that was not captured; undo: nothing */
 	REC_INTENT,   /* in logs of version 0.1: ignored */
+	REC_END,      /* the step was committed here, among the records of concurrent steps */
 	REC_TYPES,
 };
 
 /* Returns whether the record is not about the object at a path. */
 static inline bool rec_is_quiet(enum rec_type type)
 {
-	return type == REC_STEP || type == REC_MARK || type == REC_DTIME;
+	return type == REC_STEP || type == REC_MARK || type == REC_DTIME || type == REC_END;
 }
 
 enum {

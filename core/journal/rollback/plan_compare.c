@@ -9,7 +9,6 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
-#include "core/journal/history/concurrent.h"
 #include "core/journal/history/list.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/rename_list.h"
@@ -41,7 +40,7 @@ struct stamp {
 };
 
 struct moment { /* the end of a step */
-	uint64_t began, seq;
+	uint64_t seq, first; /* first: of its first record */
 	size_t step;
 	/* Present names in its records, and inodes that they change in place; on demand. */
 	struct path_set names;
@@ -219,7 +218,7 @@ static bool may_have_changed(struct comparison *c, const char *key, const struct
 	for (size_t i = 0; i < c->p->dirs->n && !c->p->redo; i++) {
 		struct moment *m = &c->moments[i];
 
-		if (m->seq <= c->now->seq || m->began >= c->now->seq)
+		if (m->seq <= c->now->seq || m->first >= c->now->seq)
 			continue;
 		if (!path_set_count(&m->names))
 			load_names(c, m);
@@ -340,22 +339,42 @@ static int by_seq(const void *a, const void *b)
 	return x->seq > y->seq ? -1 : x->seq < y->seq;
 }
 
-/* The records of a step that was redone are newer than its end: that is where the last of them is.
- */
+/* Returns the number of the record that says where the step ended. Without it (a store of an older
+ * version, a step that was rolled back as it ended): that of the last record, if a redo has written
+ * it anew, or else of the summary. */
+static uint64_t end_of(const struct undo_log *log, uint64_t ended)
+{
+	size_t at = undo_log_tail(log);
+	struct rec r;
+
+	for (bool first = true; undo_log_last(log, at, &r, &at); first = false) {
+		if (r.type == REC_END)
+			return r.seq;
+		if (first)
+			ended = MAX(ended, r.seq);
+	}
+	return ended;
+}
+
+static uint64_t first_of(const struct undo_log *log)
+{
+	struct rec r = {0};
+	size_t at = 0;
+
+	while (undo_log_next(log, &at, &r) && r.type == REC_STEP)
+		;
+	return r.seq;
+}
+
 static int find_moment(struct comparison *c, size_t i, struct moment *ret)
 {
 	AUTO_CLOSE int dir = store_open_dir(c->p->j, c->p->dirs->list[i]);
 	const struct undo_log *log = &c->p->logs[i];
-	struct rec last;
-	size_t start;
 	int r = dir < 0 ? dir : summary_seq(dir, &ret->seq);
 
 	ret->step = i;
-	ret->began = concurrent_began(log);
-	if (c->p->redo)
-		ret->seq = UINT64_MAX;
-	else if (undo_log_last(log, undo_log_tail(log), &last, &start))
-		ret->seq = MAX(ret->seq, last.seq);
+	ret->first = first_of(log);
+	ret->seq = c->p->redo ? UINT64_MAX : end_of(log, ret->seq);
 	return r < 0 ? history_step_unread(c->p->err, r, strchr(c->p->dirs->list[i], '/') + 1) : 0;
 }
 

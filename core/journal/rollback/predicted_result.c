@@ -129,6 +129,7 @@ bool predicted_is_file(struct journal *j, const struct emptied *e, int root, con
 		case REC_STEP:
 		case REC_MARK:
 		case REC_INTENT:
+		case REC_END:
 		case REC_TYPES:
 			break;
 		}
