@@ -44,14 +44,6 @@ void renames_add_now(const struct renames *m, uint64_t seq, int root, const char
 /* Reverses renames_follow(): replaces a current path by the path that the object had right after
  * record seq. */
 void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
-/* Like renames_follow(), but stops at a rename that replaced a directory above the path. Returns
- * that rename's sequence number, or 0 if the path still exists. */
-uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path);
 void renames_turn(struct renames *m); /* before the first renames_back() */
-/* Returns whether the rename replaced a directory above the path, which ceased to exist by that. */
-bool rename_covers(const struct dir_rename *v, int root, const char *path);
-/* Returns whether a record from first to last renamed a directory above the path. */
-bool renames_touch_in(const struct renames *m, uint64_t first, uint64_t last, int root,
-		      const char *path);
 /* Adds the paths of other steps' after-images below renamed directories, under both names. */
 int renames_add_images(struct journal *j, const struct renames *m, struct path_set *add) MUST_USE;

@@ -155,6 +155,16 @@ struct undo_log_walk {
 };
 bool undo_log_walk(const struct undo_log *logs, size_t n, struct undo_log_walk *walk,
 		   struct rec *r);
+/* Over n logs backwards, by sequence numbers: the newest record first, without REC_STEP.
+ * (log_reader.c) */
+struct undo_log_back {
+	const struct undo_log *logs;
+	size_t *tails; /* of each log: the end of its next record; heap */
+	size_t n, log; /* log: of the record */
+};
+struct undo_log_back undo_log_back_begin(const struct undo_log *logs, size_t n);
+bool undo_log_back(struct undo_log_back *walk, struct rec *r);
+void undo_log_back_end(struct undo_log_back *walk);
 /* Splits a CONTENT record's meta into metadata and, with REC_INLINE, bytes. */
 void undo_log_content(const struct rec *r, struct span *meta, struct span *bytes);
 /* Returns a new slot number: even for a step's undo log, odd for its redo log. */

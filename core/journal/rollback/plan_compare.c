@@ -51,8 +51,7 @@ struct comparison {
 	struct planner *p;
 	struct vtree tree;
 	struct moment *moments; /* newest first */
-	size_t n_done;
-	size_t *tails; /* of each log: the records up to there are to be reversed */
+	size_t n_moments, n_done;
 	const struct moment *now; /* it is compared */
 	struct stamp *stamps;
 	bool has_stamps;
@@ -215,7 +214,7 @@ static void load_names(struct comparison *c, struct moment *m)
  * once, so its state at this moment is lost. That step's image has the last state. */
 static bool may_have_changed(struct comparison *c, const char *key, const struct object *o)
 {
-	for (size_t i = 0; i < c->p->dirs->n && !c->p->redo; i++) {
+	for (size_t i = 0; i < c->n_moments && !c->p->redo; i++) {
 		struct moment *m = &c->moments[i];
 
 		if (m->seq <= c->now->seq || m->first >= c->now->seq)
@@ -300,34 +299,12 @@ static int compare_step(struct comparison *c, const struct moment *at)
 	return r < 0 ? history_step_unread(c->p->err, r, strchr(name, '/') + 1) : 0;
 }
 
-static bool newest(struct comparison *c, struct rec *ret, size_t *ret_log)
-{
-	size_t n = c->p->dirs->n, best = n, best_start = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct rec r;
-		size_t start;
-
-		if (!undo_log_last(&c->p->logs[i], c->tails[i], &r, &start) || r.type == REC_STEP ||
-		    (best < n && r.seq < ret->seq))
-			continue;
-		*ret = r;
-		best = i;
-		best_start = start;
-	}
-	if (best == n)
-		return false;
-	c->tails[best] = best_start;
-	*ret_log = best;
-	return true;
-}
-
 /* Compares the steps that ended after the record. */
 static int compare_until(struct comparison *c, uint64_t seq)
 {
 	int r = 0;
 
-	while (r == 0 && c->n_done < c->p->dirs->n && c->moments[c->n_done].seq >= seq)
+	while (r == 0 && c->n_done < c->n_moments && c->moments[c->n_done].seq >= seq)
 		r = compare_step(c, &c->moments[c->n_done++]);
 	return r;
 }
@@ -402,9 +379,44 @@ static void add_linked(struct comparison *c)
 		path_set_add_key(&c->p->linked, path_set_key(&c->names, i));
 		add_edit(c, path_set_key(&c->names, i), false);
 	}
+}
+
+/* Open steps have no after-images. */
+static int begin(struct comparison *c)
+{
+	struct planner *p = c->p;
+	int r = 0;
+
+	c->moments = xcalloc(p->dirs->n + 1, sizeof(*c->moments));
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
+		log_written(&p->logs[i], &c->tree.written);
+		if (!p->open)
+			r = find_moment(c, i, &c->moments[c->n_moments++]);
+	}
+	u64_set_sort(&c->tree.written);
+	qsort(c->moments, c->n_moments, sizeof(*c->moments), by_seq);
+	return r == 0 && !p->open ? after_image_each(p->j, NULL, NULL, add_foreign, c) : r;
+}
+
+static void end(struct comparison *c)
+{
+	struct stamp *one, *rest;
+
+	for (size_t i = 0; i < c->n_moments; i++) {
+		path_set_done(&c->moments[i].names);
+		u64_set_done(&c->moments[i].files);
+	}
+	free(c->moments);
+	HASH_ITER (hh, c->stamps, one, rest) {
+		HASH_DEL(c->stamps, one);
+		free(one);
+	}
+	path_set_done(&c->foreign);
+	free(c->foreign_seq);
 	u64_set_done(&c->seen);
 	u64_set_done(&c->edited);
 	path_set_done(&c->names);
+	vtree_done(&c->tree);
 }
 
 int plan_compare(struct planner *p)
@@ -416,42 +428,20 @@ int plan_compare(struct planner *p)
 					.data = &c,
 					.key = BUF_INIT,
 					.path = BUF_INIT}};
-	AUTO_FREE struct moment *moments = xcalloc(p->dirs->n + 1, sizeof(*moments));
-	AUTO_FREE size_t *tails = xcalloc(p->dirs->n + 1, sizeof(*tails));
-	struct stamp *one, *rest;
+	struct undo_log_back walk = undo_log_back_begin(p->logs, p->dirs->n);
 	struct rec rec = {0};
-	size_t log;
-	int r = 0;
+	int r = begin(&c);
 
-	c.moments = moments;
-	c.tails = tails;
-	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
-		tails[i] = undo_log_tail(&p->logs[i]);
-		log_written(&p->logs[i], &c.tree.written);
-		r = find_moment(&c, i, &moments[i]);
-	}
-	u64_set_sort(&c.tree.written);
-	if (r == 0)
-		r = after_image_each(p->j, NULL, NULL, add_foreign, &c);
-	qsort(moments, p->dirs->n, sizeof(*moments), by_seq);
-	while (r == 0 && newest(&c, &rec, &log)) {
+	while (r == 0 && undo_log_back(&walk, &rec)) {
 		r = compare_until(&c, rec.seq);
 		if (r == 0)
-			vtree_reverse(&c.tree, &rec, log);
+			vtree_reverse(&c.tree, &rec, walk.log);
 	}
 	if (r == 0)
 		r = compare_until(&c, 0);
-	add_linked(&c);
-	path_set_done(&c.foreign);
-	free(c.foreign_seq);
-	vtree_done(&c.tree);
-	for (size_t i = 0; i < p->dirs->n; i++) {
-		path_set_done(&moments[i].names);
-		u64_set_done(&moments[i].files);
-	}
-	HASH_ITER (hh, c.stamps, one, rest) {
-		HASH_DEL(c.stamps, one);
-		free(one);
-	}
+	if (r == 0)
+		add_linked(&c);
+	undo_log_back_end(&walk);
+	end(&c);
 	return r;
 }

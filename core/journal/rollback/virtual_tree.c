@@ -14,6 +14,7 @@
 #include "core/journal/history/net_changes.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/undo.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/codec.h"
@@ -615,6 +616,36 @@ void vtree_reverse(struct vtree *t, const struct rec *r, size_t log)
 		reverse_meta(t, r);
 	else if (r->type == REC_CONTENT || r->type == REC_XINODE)
 		reverse_content(t, r, log);
+}
+
+static void ignore(void *data, const struct rec *r, const char *path, uint64_t ino)
+{
+	(void)data;
+	(void)r;
+	(void)path;
+	(void)ino;
+}
+
+bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path)
+{
+	struct vtree t = {
+		.j = j, .dirs = e->dirs, .found = ignore, .key = BUF_INIT, .path = BUF_INIT};
+	struct undo_log_back walk = undo_log_back_begin(e->logs, e->dirs->n);
+	struct reach w = {0};
+	struct vobject o;
+	struct rec r = {0};
+	bool file;
+
+	store_forget_near(j);
+	while (undo_log_back(&walk, &r))
+		vtree_reverse(&t, &r, walk.log);
+	file = vtree_look(&t, root, path, &w, &o) == 0 && o.o.mode != OBJECT_UNSEEN &&
+	       S_ISREG(o.state ? o.state->side.mode : o.o.mode);
+	reach_close(j, &w);
+	store_forget_near(j);
+	undo_log_back_end(&walk);
+	vtree_done(&t);
+	return file;
 }
 
 void vtree_done(struct vtree *t)
