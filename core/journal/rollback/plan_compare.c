@@ -240,8 +240,6 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	if (!path_set_has_key(&planner->places, key) && !net_effects_find(&planner->fates, p->key))
 		return 0;
 	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
-	if (r == 0 && object.in_folder && S_ISDIR(object.o.mode))
-		path_set_add_key(&planner->there, key);
 	if (r < 0 || is_foreign(c, p) ||
 	    (!is_as_left(c, p, &object) && !may_have_changed(c, key, &object.o)))
 		add_edit(c, key, object.in_folder && !object.state);
@@ -355,18 +353,27 @@ static int find_moment(struct comparison *c, size_t i, struct moment *ret)
 	return r < 0 ? history_step_unread(c->p->err, r, strchr(c->p->dirs->list[i], '/') + 1) : 0;
 }
 
-/* Called for an edit that the tree shows without an after-image. */
-static void found(void *data, const struct rec *rec, const char *path, uint64_t ino)
+/* Called for what the tree shows without an after-image. */
+static bool found(void *data, const struct vfind *find)
 {
 	struct comparison *c = data;
-	int root = rec->root;
-	AUTO_FREE char *now = renames_now(&c->p->moves, rec->seq, &root, path);
+	struct planner *p = c->p;
+	int root = find->root;
+	bool lies = find->what == VFIND_LEFT || find->what == VFIND_IN_WAY;
+	AUTO_FREE char *now = lies ? xstrdup(find->path)
+				   : renames_now(&p->moves, find->by->seq, &root, find->path);
 	AUTO_FREE char *key = path_key_make(root, now);
+	bool ours = path_set_has_key(&p->places, key);
 
-	if (ino && path_set_add_key(&c->names, key))
-		u64_set_add(&c->edited, ino);
-	else if (!ino && path_set_has_key(&c->p->places, key)) /* for others see plan_dirs.c */
+	if (find->what == VFIND_LINKED && path_set_add_key(&c->names, key))
+		u64_set_add(&c->edited, find->ino);
+	else if (find->what == VFIND_LINKED)
+		return false;
+	else if (!ours && path_set_add_key(&p->named, key))
+		plan_entry(p, root, now, 'D', true);
+	else if (ours && find->what != VFIND_IN_WAY)
 		add_edit(c, key, false);
+	return ours && find->what == VFIND_IN_WAY;
 }
 
 /* A file that was compared under another name was found there. */

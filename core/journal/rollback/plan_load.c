@@ -102,27 +102,12 @@ static int load_effects(struct planner *p)
 	return r;
 }
 
-int plan_read_open(struct planner *p)
-{
-	int r = load_logs(p);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < path_set_count(&p->places); i++) {
-		const char *path, *key = path_set_key(&p->places, i);
-		int root = path_key_root(key, &path);
-		struct object o;
-
-		if (reach_see(p->j, root, path, &o) == 0 && S_ISDIR(o.mode))
-			path_set_add_key(&p->there, key);
-	}
-	return 0;
-}
-
 int plan_read(struct planner *p)
 {
 	int r = load_logs(p);
 
+	if (p->open)
+		return r;
 	if (r == 0 && !p->redo)
 		r = concurrent_find(p->j, p->dirs, p->logs, &p->overlaps, p->err);
 	if (r == 0)
@@ -137,7 +122,6 @@ void plan_forget(struct planner *p)
 	path_set_done(&p->moved_edits);
 	path_set_done(&p->named);
 	path_set_done(&p->places);
-	path_set_done(&p->there);
 	path_set_done(&p->lost);
 	path_set_done(&p->idle);
 	path_set_done(&p->overlaps);

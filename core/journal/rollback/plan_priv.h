@@ -21,7 +21,6 @@ struct planner {
 	struct path_set moved_edits;
 	struct path_set named;	  /* conflicts without a net effect that have an entry */
 	struct path_set places;	  /* present names of the paths in the steps' records */
-	struct path_set there;	  /* the directories among `places` */
 	struct path_set idle;	  /* paths of records that an earlier rollback skipped */
 	struct path_set overlaps; /* paths that a concurrent step, which stays, touched as well */
 	/* paths of files that the steps wrote and other hard links changed */
@@ -35,14 +34,13 @@ struct planner {
 
 /* Loads logs and net effects, and compares. (plan_load.c) */
 int plan_read(struct planner *p) MUST_USE;
-int plan_read_open(struct planner *p) MUST_USE;	   /* logs and places of open steps */
-/* Finds external edits: fills p->edited, there and linked. (plan_compare.c) */
+/* Finds external edits: fills p->edited and linked, and adds entries for other files in
+ * directories that are about to go. (plan_compare.c) */
 int plan_compare(struct planner *p) MUST_USE;
 void plan_forget(struct planner *p);
 
 /* Adds an entry to the plan. (plan_steps.c) */
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
 void plan_entry_free(struct undo_entry *e);
-/* Finds conflicts of directories: a directory to be removed holds other entries, or another object
- * is at the path of a directory that is needed. (plan_dirs.c) */
+/* Finds files in the place of a directory that is needed. (plan_dirs.c) */
 int plan_check_dirs(struct planner *p) MUST_USE;

@@ -221,7 +221,7 @@ static int look_where_it_lies(struct vtree *t, uint32_t dir, const char *name, s
 {
 	const struct vnode *n = place_of(t, dir, name);
 
-	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
+	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = n->root};
 	if (n->root >= 0)
 		return reach_look(t->j, w, n->root, t->path.data, &ret->at, &ret->o);
 	return n->slot ? look_below(t, n, ret) : 0;
@@ -276,38 +276,31 @@ static int look_at_node(struct vtree *t, uint32_t node, struct reach *w, struct 
 	return r;
 }
 
+/* Looks at a name without making a node for it. */
+static int peek(struct vtree *t, uint32_t dir, const char *leaf, struct reach *w,
+		struct vobject *ret)
+{
+	size_t i = *leaf ? entry_of(t, dir, leaf, strlen(leaf), false) : PATH_SET_NONE;
+	int r;
+
+	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
+	if (i != PATH_SET_NONE)
+		return t->child[i] ? look_at_node(t, t->child[i] - 1, w, ret) : 0;
+	r = look_where_it_lies(t, dir, leaf, w, ret);
+	if (r == 0)
+		take_state(t, NO_NODE, ret);
+	return r;
+}
+
 int vtree_look(struct vtree *t, int root, const char *path, struct reach *w, struct vobject *ret)
 {
 	const char *leaf;
 	uint32_t dir = walk(t, root, path, &leaf);
-	const struct vnode *base;
-	size_t i;
 	int r;
 
 	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
-	if (dir == NO_NODE)
-		return 0;
-	i = *leaf ? entry_of(t, dir, leaf, strlen(leaf), false) : PATH_SET_NONE;
-	if (i != PATH_SET_NONE && !t->child[i])
-		return 0;
-	if (i != PATH_SET_NONE) {
-		const struct vnode *n = &t->nodes[t->child[i] - 1];
-
-		r = look_at_node(t, t->child[i] - 1, w, ret);
-		dir = n->up;
-		ret->in_folder = dir != NO_NODE;
-	} else {
-		r = look_where_it_lies(t, dir, leaf, w, ret);
-		if (r == 0)
-			take_state(t, NO_NODE, ret);
-		ret->in_folder = true;
-	}
-	if (r == 0 && ret->in_folder) {
-		base = i == PATH_SET_NONE
-			       ? place_of(t, dir, leaf)
-			       : place_of(t, dir, path_set_key(&t->names, t->nodes[t->child[i] - 1].entry) + KEY_LEN);
-		ret->in_folder = base->root == root && str_eq(t->path.data, path);
-	}
+	r = dir == NO_NODE ? 0 : peek(t, dir, leaf, w, ret);
+	ret->in_folder = ret->root == root && str_eq(t->path.data, path);
 	return r;
 }
 
@@ -420,78 +413,88 @@ static void set_content(struct vtree *t, struct vstate *s, const struct rec *r, 
 /* ---- the records ------------------------------------------------------------------------------
  */
 
-static void put(struct vtree *t, int root, const char *path, uint32_t node)
+static bool tell(struct vtree *t, struct vfind find)
 {
-	const char *leaf;
-	uint32_t dir = walk(t, root, path, &leaf);
-
-	if (dir != NO_NODE && *leaf)
-		set_child(t, dir, leaf, node);
+	return t->found && t->found(t->data, &find);
 }
 
-static void report(struct vtree *t, const struct rec *r, const char *name)
+/* Tells of the names that the steps gave back in a directory that is about to be removed, */
+static void tell_held(struct vtree *t, const struct rec *r, uint32_t dir)
 {
-	AUTO_FREE char *path = path_join(r->path, name);
-
-	t->found(t->data, r, path, 0);
-}
-
-/* Reports what is in a directory that is about to be removed: names that the steps gave back, */
-static void report_held(struct vtree *t, const struct rec *r, uint32_t dir)
-{
-	for (size_t i = 0; i < path_set_count(&t->names); i++) {
+	for (size_t i = 0; t->nodes[dir].held && i < path_set_count(&t->names); i++) {
 		const char *key = path_set_key(&t->names, i);
+		AUTO_FREE char *path = path_join(r->path, key + KEY_LEN);
 		uint32_t of = 0;
 
 		for (int k = 0; k < KEY_LEN; k++)
 			of |= (uint32_t)(key[k] - '0') << 6 * k;
 		if (of == dir && t->child[i] && !is_at_home(t, i))
-			report(t, r, key + KEY_LEN);
+			tell(t, (struct vfind){VFIND_HELD, r, r->root, path, 0});
 	}
 }
 
-/* and files of the folder. */
-static void report_present(struct vtree *t, const struct rec *r, uint32_t dir,
-			   const struct vobject *now)
-{
-	AUTO_CLOSE int fd = -1;
-	AUTO_DIR DIR *list = NULL;
-	struct dirent *e;
-
-	if (!S_ISDIR(now->o.mode) || now->at.fd < 0)
-		return;
-	fd = openat(now->at.fd, now->at.name,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	list = fd < 0 ? NULL : fdopendir(fd);
-	if (!list)
-		return;
-	fd = -1;
-	while ((e = readdir(list))) {
-		size_t i = entry_of(t, dir, e->d_name, strlen(e->d_name), false);
-
-		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-			continue;
-		if (i == PATH_SET_NONE || is_at_home(t, i))
-			report(t, r, e->d_name);
-	}
-}
-
-static void reverse_new(struct vtree *t, const struct rec *r)
+/* and of the folder's files in it. Adds those to look into to the list. */
+static void tell_present(struct vtree *t, struct vfind find, uint32_t dir, struct u64_set *list)
 {
 	struct vobject now = {.at = {.fd = -1}};
 	struct reach w = {0};
+	DIR *open = NULL;
+	struct dirent *e;
+	int fd = -1;
+
+	if (look_at_node(t, dir, &w, &now) == 0 && S_ISDIR(now.o.mode) && now.root >= 0 &&
+	    reach_open(t->j, &w, &now.at, S_IRUSR) == 0)
+		fd = openat(now.at.fd, now.at.name,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	reach_close(t->j, &w);
+	open = fd < 0 ? NULL : fdopendir(fd);
+	while (open && (e = readdir(open))) {
+		size_t i = entry_of(t, dir, e->d_name, strlen(e->d_name), false);
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
+		    (i != PATH_SET_NONE && !is_at_home(t, i)))
+			continue;
+		find.root = place_of(t, dir, e->d_name)->root;
+		find.path = t->path.data;
+		if (tell(t, find))
+			u64_set_add(list, enter(t, dir, e->d_name, strlen(e->d_name)));
+	}
+	if (open)
+		closedir(open);
+	else
+		util_close_fd(&fd);
+}
+
+/* Called before the name gets another object, or none. */
+static void take_away(struct vtree *t, const struct rec *r, uint32_t dir, const char *leaf)
+{
+	bool made = r->type == REC_DIR_NEW;
+	struct u64_set list = {0};
+	struct reach w = {0};
+	struct vobject now;
+	int e = t->found && *leaf ? peek(t, dir, leaf, &w, &now) : -ENOENT;
+
+	reach_close(t->j, &w);
+	if (e < 0 || !S_ISDIR(now.o.mode))
+		return;
+	u64_set_add(&list, enter(t, dir, leaf, strlen(leaf)));
+	if (made)
+		tell_held(t, r, (uint32_t)list.list[0]);
+	for (size_t i = 0; i < list.n; i++)
+		tell_present(t, (struct vfind){made ? VFIND_LEFT : VFIND_IN_WAY, r, 0, NULL, 0},
+			     (uint32_t)list.list[i], &list);
+	u64_set_done(&list);
+}
+
+static void put(struct vtree *t, const struct rec *r, uint32_t node)
+{
 	const char *leaf;
-	uint32_t dir = walk(t, r->root, r->path, &leaf), node;
+	uint32_t dir = walk(t, r->root, r->path, &leaf);
 
 	if (dir == NO_NODE || !*leaf)
 		return;
-	node = r->type == REC_DIR_NEW ? enter(t, dir, leaf, strlen(leaf)) : NO_NODE;
-	if (node != NO_NODE && t->nodes[node].held)
-		report_held(t, r, node);
-	if (node != NO_NODE && look_at_node(t, node, &w, &now) == 0)
-		report_present(t, r, node, &now);
-	reach_close(t->j, &w);
-	set_child(t, dir, leaf, NO_NODE);
+	take_away(t, r, dir, leaf);
+	set_child(t, dir, leaf, node);
 }
 
 /* Compares a file with its state when the record removed its name, if the steps had written to it:
@@ -529,7 +532,7 @@ static void reverse_gone(struct vtree *t, const struct rec *r, size_t log)
 	linked_add(t, &o, node);
 	if (written)
 		check_link(t, r, node, &o);
-	put(t, r->root, r->path, node);
+	put(t, r, node);
 }
 
 static void reverse_dir_gone(struct vtree *t, const struct rec *r)
@@ -542,26 +545,35 @@ static void reverse_dir_gone(struct vtree *t, const struct rec *r)
 		node = add_node(t, new_node);
 	set_attrs(&state_of(t, node, there ? &now : NULL)->side, r->meta);
 	if (!there)
-		put(t, r->root, r->path, node);
+		put(t, r, node);
 }
 
 static void reverse_rename(struct vtree *t, const struct rec *r)
 {
 	struct vobject one, two;
-	uint32_t from = node_at(t, r->root2, r->path2, &one), to = NO_NODE;
+	uint32_t from = node_at(t, r->root2, r->path2, &one), to = NO_NODE, dir;
+	const char *leaf;
 
 	if (r->type == REC_XCHG)
 		to = node_at(t, r->root, r->path, &two);
 	if (from == NO_NODE && to == NO_NODE)
 		return;
-	put(t, r->root2, r->path2, to);
-	put(t, r->root, r->path, from);
+	dir = walk(t, r->root2, r->path2, &leaf);
+	if (dir != NO_NODE && *leaf)
+		set_child(t, dir, leaf, to);
+	if (r->type == REC_RENAME) {
+		put(t, r, from);
+		return;
+	}
+	dir = walk(t, r->root, r->path, &leaf);
+	if (dir != NO_NODE && *leaf)
+		set_child(t, dir, leaf, from);
 }
 
 static void report_edited(struct vtree *t, const struct rec *r, uint32_t node)
 {
 	if (node != NO_NODE && t->nodes[node].ino)
-		t->found(t->data, r, r->path, t->nodes[node].ino);
+		tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, t->nodes[node].ino});
 }
 
 static void reverse_meta(struct vtree *t, const struct rec *r)
@@ -587,7 +599,7 @@ static void reverse_content(struct vtree *t, const struct rec *r, size_t log)
 		return;
 	if (node == NO_NODE || !S_ISREG(now.o.mode) || now.o.mode == OBJECT_UNSEEN) {
 		node = add_node(t, new_node);
-		put(t, r->root, r->path, node);
+		put(t, r, node);
 	}
 	s = state_of(t, node, NULL);
 	if (r->type == REC_CONTENT) {
@@ -605,7 +617,7 @@ void vtree_reverse(struct vtree *t, const struct rec *r, size_t log)
 	if (rec_is_idle(r))
 		return;
 	if (r->type == REC_NEW || r->type == REC_DIR_NEW)
-		reverse_new(t, r);
+		put(t, r, NO_NODE);
 	else if (r->type == REC_GONE)
 		reverse_gone(t, r, log);
 	else if (r->type == REC_DIR_GONE)
@@ -618,18 +630,9 @@ void vtree_reverse(struct vtree *t, const struct rec *r, size_t log)
 		reverse_content(t, r, log);
 }
 
-static void ignore(void *data, const struct rec *r, const char *path, uint64_t ino)
-{
-	(void)data;
-	(void)r;
-	(void)path;
-	(void)ino;
-}
-
 bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path)
 {
-	struct vtree t = {
-		.j = j, .dirs = e->dirs, .found = ignore, .key = BUF_INIT, .path = BUF_INIT};
+	struct vtree t = {.j = j, .dirs = e->dirs, .key = BUF_INIT, .path = BUF_INIT};
 	struct undo_log_back walk = undo_log_back_begin(e->logs, e->dirs->n);
 	struct reach w = {0};
 	struct vobject o;

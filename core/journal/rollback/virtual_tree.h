@@ -14,6 +14,19 @@ struct journal;
 struct names;
 struct rec;
 
+struct vfind { /* what a record of the steps is about to take away */
+	enum {
+		VFIND_HELD,   /* a name that the steps gave back, in a directory that they made */
+		VFIND_LEFT,   /* a file of the folder, in a directory that they made, */
+		VFIND_IN_WAY, /* or in one that is in the way; true: look into it, too */
+		VFIND_LINKED, /* content that came through another hard link */
+	} what;
+	const struct rec *by;
+	int root;
+	const char *path; /* LEFT, IN_WAY: of the folder; else of the moment of the record */
+	uint64_t ino;
+};
+
 /*
  * A node is an inode, an entry is a name in a directory. The tree begins as the folder, and has
  * nodes and entries of its own only where a record was reversed: all others are read from the
@@ -24,9 +37,7 @@ struct rec;
 struct vtree {
 	struct journal *j;
 	const struct names *dirs; /* of the steps */
-	/* Called for a file in a directory that is about to be removed (ino 0), and for a file that
-	 * was edited through another hard link and is about to be written. */
-	void (*found)(void *data, const struct rec *r, const char *path, uint64_t ino);
+	bool (*found)(void *data, const struct vfind *find); /* or NULL */
 	void *data;
 	struct u64_set written;	/* inodes that the records change in place; sorted */
 	struct path_set names;	/* entries; number i: that of child[i] */
@@ -56,7 +67,8 @@ void vtree_reverse(struct vtree *t, const struct rec *r, size_t log);
 struct vobject {
 	struct object o; /* mode 0: the path does not exist */
 	struct spot at;	 /* where it lies; valid until the next call, or reach_close() */
-	bool in_folder;	 /* it lies at this very path of the folder */
+	int root;	 /* of the folder, or granted place, in which it lies; or -1 */
+	bool in_folder;	 /* it lies there at this very path */
 	const struct vstate *state; /* or NULL: as it lies there */
 };
 /* Looks at a path of the tree. */
