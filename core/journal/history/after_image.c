@@ -170,18 +170,6 @@ static void put_one(struct buf *b, const char *key, const struct object *o, uint
 	codec_put_u64(b, image);
 }
 
-/* Writes the step's original image, if newer steps redone with it have changed the path. */
-static bool put_left(struct buf *b, const struct after_image_how *how, const char *key)
-{
-	unsigned flags = (flags_of(how, key, NULL) & ~IMAGE_SHARED) | IMAGE_EARLIER;
-	struct after_image left;
-
-	if (!how->left || !after_images_find(how->left, key, &left))
-		return false;
-	put_one(b, key, &left.obj, left.hash, flags, 0);
-	return true;
-}
-
 /* Writes the old image of a path with an external edit: its bytes are still the base of a merge. */
 static bool put_old(struct buf *b, struct images *im, int stepdir,
 		    const struct after_image_how *how, const char *key)
@@ -268,8 +256,6 @@ static int write_one(struct journal *j, int stepdir, struct chunked_out *out, st
 
 	if (!how->step && flags_of(how, key, NULL) & IMAGE_FOREIGN &&
 	    put_old(&out->buf, im, stepdir, how, key))
-		return 0;
-	if (put_left(&out->buf, how, key))
 		return 0;
 	root = path_key_root(key, &path);
 	if (t)

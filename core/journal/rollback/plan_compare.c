@@ -1,11 +1,11 @@
 /* plan_compare - finds external edits: compares each step's after-image with what it left. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/base/hash.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
@@ -29,16 +29,6 @@
  * two of its steps was found by the undo, which captured it.
  */
 
-/* A state of an inode that an after-image shows. An inode with that ctime has not been changed since,
- * so what it holds is known without reading it. */
-struct stamp {
-	uint64_t key[2]; /* inode, ctime */
-	uint64_t hash;
-	uint64_t seq; /* of the newest image of a kept step that shows it as that step's; or 0 */
-	struct packed_object look;
-	UT_hash_handle hh;
-};
-
 struct moment { /* the end of a step */
 	uint64_t seq, first; /* first: of its first record */
 	size_t step;
@@ -53,59 +43,30 @@ struct comparison {
 	struct moment *moments; /* newest first */
 	size_t n_moments, n_done;
 	const struct moment *now; /* it is compared */
-	struct stamp *stamps;
+	struct image_stamps stamps; /* at the first difference */
 	bool has_stamps;
 	struct path_set foreign; /* paths where images, the newest foreign[i], show an edit */
 	uint64_t *foreign_seq;
 	struct u64_set seen;   /* files with several hard links, edited at a compared path */
 	struct u64_set edited; /* files that were edited through a link that no record names, */
 	struct path_set names; /* and of each a name through which the steps had written to it */
+	struct path_set fine;  /* files with several hard links that are as a step left them */
 };
 
-/* ---- stamps -----------------------------------------------------------------------------------
+/* ---- one path ---------------------------------------------------------------------------------
  */
-
-static int add_stamp(void *data, const struct after_image *p)
-{
-	struct comparison *c = data;
-	struct stamp *one;
-	uint64_t key[2] = {p->obj.ino, (uint64_t)p->obj.ctime_ns};
-
-	if (!p->obj.mode || p->obj.mode == OBJECT_UNSEEN || p->earlier)
-		return 0;
-	HASH_FIND(hh, c->stamps, key, sizeof(key), one);
-	if (!one) {
-		one = xcalloc(1, sizeof(*one));
-		memcpy(one->key, key, sizeof(key));
-		HASH_ADD(hh, c->stamps, key, sizeof(one->key), one);
-	}
-	one->hash = one->hash ? one->hash : p->hash;
-	object_pack(&one->look, &p->obj);
-	if (p->kept && !(p->flags & (IMAGE_FOREIGN | IMAGE_PASSING)))
-		one->seq = MAX(one->seq, p->seq);
-	return 0;
-}
-
-/* Returns the image of the inode in its present state, or NULL. */
-static const struct stamp *stamp_of(struct comparison *c, const struct object *o)
-{
-	uint64_t key[2] = {o->ino, (uint64_t)o->ctime_ns};
-	const struct stamp *one;
-
-	if (!c->has_stamps && after_image_each(c->p->j, NULL, NULL, add_stamp, c) < 0)
-		return NULL;
-	c->has_stamps = true;
-	HASH_FIND(hh, c->stamps, key, sizeof(key), one);
-	return one && one->look.size == o->size && one->look.mtime_ns == o->mtime_ns ? one : NULL;
-}
 
 /* Returns whether the state is known to be that of p without reading the object. In a redo an older
  * step, which was redone meanwhile, may have taken over an edit. */
 static bool is_stamped(struct comparison *c, const struct after_image *p, const struct object *o)
 {
-	const struct stamp *one = stamp_of(c, o);
+	const struct image_stamp *one;
 	struct change_side was, is;
 
+	if (!c->has_stamps && image_stamps_load(c->p->j, &c->stamps) < 0)
+		return false;
+	c->has_stamps = true;
+	one = image_stamps_find(&c->stamps, o);
 	change_side_set(&was, &p->obj);
 	change_side_set(&is, o);
 	if (one && c->p->redo && one->seq > p->seq)
@@ -113,9 +74,6 @@ static bool is_stamped(struct comparison *c, const struct after_image *p, const 
 	return one && (!one->hash || !p->hash || one->hash == p->hash) &&
 	       change_sides_equal(&was, &is);
 }
-
-/* ---- one path ---------------------------------------------------------------------------------
- */
 
 /* Returns whether the states differ only by what git refreshes in its index on a read. */
 static bool is_same_index(struct comparison *c, const struct after_image *p,
@@ -212,19 +170,28 @@ static void load_names(struct comparison *c, struct moment *m)
 
 /* Returns whether another step ran on and may have changed the object later: it captured the object
  * once, so its state at this moment is lost. That step's image has the last state. */
-static bool may_have_changed(struct comparison *c, const char *key, const struct object *o)
+static bool may_have_changed(struct comparison *c, size_t step, uint64_t seq, const char *key,
+			     uint64_t ino)
 {
 	for (size_t i = 0; i < c->n_moments && !c->p->redo; i++) {
 		struct moment *m = &c->moments[i];
 
-		if (m->seq <= c->now->seq || m->first >= c->now->seq)
+		if (m->step == step || m->seq <= seq || m->first >= seq)
 			continue;
 		if (!path_set_count(&m->names))
 			load_names(c, m);
-		if (path_set_has_key(&m->names, key) || u64_set_have(&m->files, o->ino))
+		if (path_set_has_key(&m->names, key) || u64_set_have(&m->files, ino))
 			return true;
 	}
 	return false;
+}
+
+/* Returns whether the file is, under any name, as the step left it; or notes that. */
+static bool note_fine(struct comparison *c, size_t step, uint64_t ino, bool note)
+{
+	AUTO_FREE char *key = xasprintf("%zu/%" PRIu64, step, ino);
+
+	return note ? path_set_add_key(&c->fine, key) : path_set_has_key(&c->fine, key);
 }
 
 static int compare_one(struct comparison *c, const struct after_image *p)
@@ -241,8 +208,14 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 		return 0;
 	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
 	if (r < 0 || is_foreign(c, p) ||
-	    (!is_as_left(c, p, &object) && !may_have_changed(c, key, &object.o)))
+	    (!is_as_left(c, p, &object) && !may_have_changed(c, c->now->step, c->now->seq, key, object.o.ino)))
 		add_edit(c, key, object.in_folder && !object.state);
+	else if (object.o.nlink > 1)
+		note_fine(c, c->now->step, object.o.ino, true);
+	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
+		u64_set_add(&c->seen, object.o.ino);
+	else if (object.o.nlink > 1)
+		note_fine(c, c->now->step, object.o.ino, true);
 	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
 		u64_set_add(&c->seen, object.o.ino);
 	if (getenv("CJDEBUG"))
@@ -365,9 +338,12 @@ static bool found(void *data, const struct vfind *find)
 	AUTO_FREE char *key = path_key_make(root, now);
 	bool ours = path_set_has_key(&p->places, key);
 
-	if (find->what == VFIND_LINKED && path_set_add_key(&c->names, key))
+	if (find->what == VFIND_LINKED)
+		return !note_fine(c, find->log, find->ino, false) &&
+		       !may_have_changed(c, find->log, find->by->seq, key, find->ino);
+	if (find->what == VFIND_WRITTEN && path_set_add_key(&c->names, key))
 		u64_set_add(&c->edited, find->ino);
-	else if (find->what == VFIND_LINKED)
+	else if (find->what == VFIND_WRITTEN)
 		return false;
 	else if (!ours && path_set_add_key(&p->named, key))
 		plan_entry(p, root, now, 'D', true);
@@ -407,22 +383,18 @@ static int begin(struct comparison *c)
 
 static void end(struct comparison *c)
 {
-	struct stamp *one, *rest;
-
 	for (size_t i = 0; i < c->n_moments; i++) {
 		path_set_done(&c->moments[i].names);
 		u64_set_done(&c->moments[i].files);
 	}
 	free(c->moments);
-	HASH_ITER (hh, c->stamps, one, rest) {
-		HASH_DEL(c->stamps, one);
-		free(one);
-	}
+	image_stamps_done(&c->stamps);
 	path_set_done(&c->foreign);
 	free(c->foreign_seq);
 	u64_set_done(&c->seen);
 	u64_set_done(&c->edited);
 	path_set_done(&c->names);
+	path_set_done(&c->fine);
 	vtree_done(&c->tree);
 }
 

@@ -429,7 +429,7 @@ static void tell_held(struct vtree *t, const struct rec *r, uint32_t dir)
 		for (int k = 0; k < KEY_LEN; k++)
 			of |= (uint32_t)(key[k] - '0') << 6 * k;
 		if (of == dir && t->child[i] && !is_at_home(t, i))
-			tell(t, (struct vfind){VFIND_HELD, r, r->root, path, 0});
+			tell(t, (struct vfind){VFIND_HELD, r, r->root, path, 0, 0});
 	}
 }
 
@@ -481,7 +481,7 @@ static void take_away(struct vtree *t, const struct rec *r, uint32_t dir, const 
 	if (made)
 		tell_held(t, r, (uint32_t)list.list[0]);
 	for (size_t i = 0; i < list.n; i++)
-		tell_present(t, (struct vfind){made ? VFIND_LEFT : VFIND_IN_WAY, r, 0, NULL, 0},
+		tell_present(t, (struct vfind){made ? VFIND_LEFT : VFIND_IN_WAY, r, 0, NULL, 0, 0},
 			     (uint32_t)list.list[i], &list);
 	u64_set_done(&list);
 }
@@ -499,7 +499,8 @@ static void put(struct vtree *t, const struct rec *r, uint32_t node)
 
 /* Compares a file with its state when the record removed its name, if the steps had written to it:
  * another hard link, which no record names, may have been edited. */
-static void check_link(struct vtree *t, const struct rec *r, uint32_t node, const struct object *o)
+static void check_link(struct vtree *t, const struct rec *r, size_t log, uint32_t node,
+		       const struct object *o)
 {
 	const struct vnode *n = &t->nodes[node];
 	struct change_side was, is;
@@ -508,7 +509,8 @@ static void check_link(struct vtree *t, const struct rec *r, uint32_t node, cons
 	change_side_set(&is, o);
 	if (n->state)
 		is = t->states[n->state - 1].side;
-	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)))
+	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)) &&
+	    tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, o->ino, log}))
 		t->nodes[node].ino = o->ino;
 }
 
@@ -531,7 +533,7 @@ static void reverse_gone(struct vtree *t, const struct rec *r, size_t log)
 	node = other ? other->node : add_node(t, one);
 	linked_add(t, &o, node);
 	if (written)
-		check_link(t, r, node, &o);
+		check_link(t, r, log, node, &o);
 	put(t, r, node);
 }
 
@@ -573,7 +575,7 @@ static void reverse_rename(struct vtree *t, const struct rec *r)
 static void report_edited(struct vtree *t, const struct rec *r, uint32_t node)
 {
 	if (node != NO_NODE && t->nodes[node].ino)
-		tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, t->nodes[node].ino});
+		tell(t, (struct vfind){VFIND_WRITTEN, r, r->root, r->path, t->nodes[node].ino, 0});
 }
 
 static void reverse_meta(struct vtree *t, const struct rec *r)

@@ -19,12 +19,15 @@ struct vfind { /* what a record of the steps is about to take away */
 		VFIND_HELD,   /* a name that the steps gave back, in a directory that they made */
 		VFIND_LEFT,   /* a file of the folder, in a directory that they made, */
 		VFIND_IN_WAY, /* or in one that is in the way; true: look into it, too */
-		VFIND_LINKED, /* content that came through another hard link */
+		/* The record removes a name of a file that is in another state now: true: edited */
+		VFIND_LINKED,
+		VFIND_WRITTEN, /* an edited one is written */
 	} what;
 	const struct rec *by;
 	int root;
 	const char *path; /* LEFT, IN_WAY: of the folder; else of the moment of the record */
 	uint64_t ino;
+	size_t log; /* LINKED: the step */
 };
 
 /*
