@@ -186,12 +186,32 @@ static bool may_have_changed(struct comparison *c, size_t step, uint64_t seq, co
 	return false;
 }
 
-/* Returns whether the file is, under any name, as the step left it; or notes that. */
-static bool note_fine(struct comparison *c, size_t step, uint64_t ino, bool note)
-{
-	AUTO_FREE char *key = xasprintf("%zu/%" PRIu64, step, ino);
+#define ANY_STEP SIZE_MAX
 
-	return note ? path_set_add_key(&c->fine, key) : path_set_has_key(&c->fine, key);
+static char *fine_key(size_t step, uint64_t ino)
+{
+	return xasprintf("%zu/%" PRIu64, step, ino);
+}
+
+/* Notes that the file is, under any name, as the step left it. */
+static void note_fine(struct comparison *c, size_t step, uint64_t ino)
+{
+	AUTO_FREE char *own = fine_key(step, ino), *any = fine_key(ANY_STEP, ino);
+
+	path_set_add_key(&c->fine, own);
+	path_set_add_key(&c->fine, any);
+}
+
+/* Returns whether the file, which is not as the step found it when it removed a name, is as the step
+ * or a concurrent one left it. Without a note in the record it had no other name; then a newer step
+ * may have given it one. */
+static bool is_fine(struct comparison *c, const struct vfind *find, const char *key)
+{
+	size_t step = find->by->meta.len ? find->log : ANY_STEP;
+	AUTO_FREE char *fine = fine_key(step, find->ino);
+
+	return path_set_has_key(&c->fine, fine) ||
+	       may_have_changed(c, find->log, find->by->seq, key, find->ino);
 }
 
 static int compare_one(struct comparison *c, const struct after_image *p)
@@ -211,11 +231,11 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	    (!is_as_left(c, p, &object) && !may_have_changed(c, c->now->step, c->now->seq, key, object.o.ino)))
 		add_edit(c, key, object.in_folder && !object.state);
 	else if (object.o.nlink > 1)
-		note_fine(c, c->now->step, object.o.ino, true);
+		note_fine(c, c->now->step, object.o.ino);
 	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
 		u64_set_add(&c->seen, object.o.ino);
 	else if (object.o.nlink > 1)
-		note_fine(c, c->now->step, object.o.ino, true);
+		note_fine(c, c->now->step, object.o.ino);
 	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
 		u64_set_add(&c->seen, object.o.ino);
 	if (getenv("CJDEBUG"))
@@ -339,8 +359,7 @@ static bool found(void *data, const struct vfind *find)
 	bool ours = path_set_has_key(&p->places, key);
 
 	if (find->what == VFIND_LINKED)
-		return !note_fine(c, find->log, find->ino, false) &&
-		       !may_have_changed(c, find->log, find->by->seq, key, find->ino);
+		return !is_fine(c, find, key);
 	if (find->what == VFIND_WRITTEN && path_set_add_key(&c->names, key))
 		u64_set_add(&c->edited, find->ino);
 	else if (find->what == VFIND_WRITTEN)
