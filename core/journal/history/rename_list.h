@@ -18,8 +18,8 @@ struct dir_rename { /* of a directory */
 struct renames {
 	struct dir_rename *list;
 	size_t n;
-	struct path_set ends; /* the old and new paths */
-	uint64_t *left;	      /* of each, the number of the last rename away from it */
+	struct path_set ends;  /* the old and new paths */
+	uint64_t *left;	       /* of each, the number of the last rename away from it */
 	struct rename_tree on; /* from the oldest rename to the present */
 };
 

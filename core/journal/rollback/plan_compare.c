@@ -22,14 +22,14 @@
 #include "core/journal/util/path_set.h"
 
 /*
- * The records of the steps are reversed in a virtual tree, the newest first. Where a step ended, the
- * tree is compared with the step's after-images: a difference is an edit from outside, later than the
- * step and earlier than the next record about the path. So an undo of several steps finds the same
- * edits as an undo of one after the other. A redo compares before its first record: an edit between
- * two of its steps was found by the undo, which captured it.
+ * The records of the steps are reversed in a virtual tree, the newest first. Where a step ended,
+ * the tree is compared with the step's after-images: a difference is an edit from outside, later
+ * than the step and earlier than the next record about the path. So an undo of several steps finds
+ * the same edits as an undo of one after the other. A redo compares before its first record: an
+ * edit between two of its steps was found by the undo, which captured it.
  */
 
-struct moment { /* the end of a step */
+struct moment {		     /* the end of a step */
 	uint64_t seq, first; /* first: of its first record */
 	size_t step;
 	/* Present names in its records, and inodes that they change in place; on demand. */
@@ -42,7 +42,7 @@ struct comparison {
 	struct vtree tree;
 	struct moment *moments; /* newest first */
 	size_t n_moments, n_done;
-	const struct moment *now; /* it is compared */
+	const struct moment *now;   /* it is compared */
 	struct image_stamps stamps; /* at the first difference */
 	bool has_stamps;
 	struct path_set foreign; /* paths where images, the newest foreign[i], show an edit */
@@ -116,8 +116,7 @@ static bool is_as_left(struct comparison *c, const struct after_image *p, const 
 	if (!now->in_folder && change_sides_equal(&was, &is))
 		return true;
 	return now->at.fd < 0 ? change_sides_equal(&was, &is)
-			      : after_image_fits(p, &now->at, &now->o) ||
-					is_stamped(c, p, &now->o);
+			      : after_image_fits(p, &now->at, &now->o) || is_stamped(c, p, &now->o);
 }
 
 static void add_edit(struct comparison *c, const char *key, bool here)
@@ -147,8 +146,7 @@ static bool is_foreign(const struct comparison *c, const struct after_image *p)
 {
 	size_t i = path_set_find(&c->foreign, p->key);
 
-	return p->flags & IMAGE_FOREIGN ||
-	       (i != PATH_SET_NONE && c->foreign_seq[i] > p->seq);
+	return p->flags & IMAGE_FOREIGN || (i != PATH_SET_NONE && c->foreign_seq[i] > p->seq);
 }
 
 static void load_names(struct comparison *c, struct moment *m)
@@ -202,9 +200,9 @@ static void note_fine(struct comparison *c, size_t step, uint64_t ino)
 	path_set_add_key(&c->fine, any);
 }
 
-/* Returns whether the file, which is not as the step found it when it removed a name, is as the step
- * or a concurrent one left it. Without a note in the record it had no other name; then a newer step
- * may have given it one. */
+/* Returns whether the file, which is not as the step found it when it removed a name, is as the
+ * step or a concurrent one left it. Without a note in the record it had no other name; then a newer
+ * step may have given it one. */
 static bool is_fine(struct comparison *c, const struct vfind *find, const char *key)
 {
 	size_t step = find->by->meta.len ? find->log : ANY_STEP;
@@ -228,7 +226,8 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 		return 0;
 	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
 	if (r < 0 || is_foreign(c, p) ||
-	    (!is_as_left(c, p, &object) && !may_have_changed(c, c->now->step, c->now->seq, key, object.o.ino)))
+	    (!is_as_left(c, p, &object) &&
+	     !may_have_changed(c, c->now->step, c->now->seq, key, object.o.ino)))
 		add_edit(c, key, object.in_folder && !object.state);
 	else if (object.o.nlink > 1)
 		note_fine(c, c->now->step, object.o.ino);
@@ -239,7 +238,12 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
 		u64_set_add(&c->seen, object.o.ino);
 	if (getenv("CJDEBUG"))
-		fprintf(stderr, "cmp seq %lu %s img mode %o size %lu flags %u earlier %d: now mode %o size %lu state %d infolder %d -> %d\n", c->now->seq, p->key, p->obj.mode, p->obj.size, p->flags, p->earlier, object.o.mode, object.o.size, object.state != NULL, object.in_folder, path_set_has_key(&planner->edited, key));
+		fprintf(stderr,
+			"cmp seq %lu %s img mode %o size %lu flags %u earlier %d: now mode %o size "
+			"%lu state %d infolder %d -> %d\n",
+			c->now->seq, p->key, p->obj.mode, p->obj.size, p->flags, p->earlier,
+			object.o.mode, object.o.size, object.state != NULL, object.in_folder,
+			path_set_has_key(&planner->edited, key));
 	reach_close(planner->j, &reach);
 	return r == -ENOENT || r == -EACCES ? 0 : MIN(r, 0);
 }
@@ -247,15 +251,15 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
-/* Returns whether the image shows a state that newer steps left, which were redone with this one. */
+/* Returns whether the image shows a state that newer steps left, which were redone with this one.
+ */
 static bool is_others(const struct comparison *c, const struct after_image *p)
 {
-	return !c->p->redo && p->flags & IMAGE_SHARED && !(p->flags & IMAGE_FOREIGN) &&
-	       !p->earlier;
+	return !c->p->redo && p->flags & IMAGE_SHARED && !(p->flags & IMAGE_FOREIGN) && !p->earlier;
 }
 
-/* Compares the images in a file; only: those of these paths. Adds to `others` the paths of which the
- * step's own state is in "left". */
+/* Compares the images in a file; only: those of these paths. Adds to `others` the paths of which
+ * the step's own state is in "left". */
 static int compare_images(struct comparison *c, int dir, const char *name,
 			  const struct path_set *only, struct path_set *others)
 {

@@ -27,14 +27,15 @@
 #define SIZE_NONE UINT64_MAX
 
 struct vnode {
-	uint32_t up;	/* the directory in which it lies in the folder or in an object; or NO_NODE */
+	uint32_t up; /* the directory in which it lies in the folder or in an object; or NO_NODE */
 	uint32_t entry; /* its name there */
 	int32_t root;	/* of a root's node; else -1 */
 	uint32_t log;
 	uint64_t slot;	/* it is that object of step `log`; 0, without `up` and root: a new one */
 	uint32_t state; /* index + 1; 0: as it lies */
 	uint32_t held;	/* entries of the tree in it that exist */
-	uint64_t ino;	/* edited through another hard link, after the steps had written to it; or 0 */
+	uint64_t
+		ino; /* edited through another hard link, after the steps had written to it; or 0 */
 };
 
 struct linked_node {
