@@ -31,11 +31,10 @@ struct vnode {
 	uint32_t entry; /* its name there */
 	int32_t root;	/* of a root's node; else -1 */
 	uint32_t log;
-	uint64_t slot;	/* it is that object of step `log`; 0, without `up` and root: a new one */
-	uint32_t state; /* index + 1; 0: as it lies */
-	uint32_t held;	/* entries of the tree in it that exist */
-	uint64_t
-		ino; /* edited through another hard link, after the steps had written to it; or 0 */
+	uint64_t slot;	 /* it is that object of step `log`; 0, without `up` and root: a new one */
+	uint32_t state;	 /* index + 1; 0: as it lies */
+	uint32_t held;	 /* entries of the tree in it that exist */
+	uint64_t edited; /* its inode, if another hard link may have been edited; or 0 */
 };
 
 struct linked_node {
@@ -294,7 +293,7 @@ static int peek(struct vtree *t, uint32_t dir, const char *leaf, struct reach *w
 	size_t i = *leaf ? entry_of(t, dir, leaf, strlen(leaf), false) : PATH_SET_NONE;
 	int r;
 
-	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
+	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = -1};
 	if (i != PATH_SET_NONE)
 		return t->child[i] ? look_at_node(t, t->child[i] - 1, w, ret) : 0;
 	r = look_where_it_lies(t, dir, leaf, w, ret);
@@ -309,7 +308,7 @@ int vtree_look(struct vtree *t, int root, const char *path, struct reach *w, str
 	uint32_t dir = walk(t, root, path, &leaf);
 	int r;
 
-	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
+	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = -1};
 	r = dir == NO_NODE ? 0 : peek(t, dir, leaf, w, ret);
 	ret->in_folder = ret->root == root && str_eq(t->path.data, path);
 	return r;
@@ -522,7 +521,7 @@ static void check_link(struct vtree *t, const struct rec *r, size_t log, uint32_
 		is = t->states[n->state - 1].side;
 	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)) &&
 	    tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, o->ino, log}))
-		t->nodes[node].ino = o->ino;
+		t->nodes[node].edited = o->ino;
 }
 
 static void reverse_gone(struct vtree *t, const struct rec *r, size_t log)
@@ -585,8 +584,9 @@ static void reverse_rename(struct vtree *t, const struct rec *r)
 
 static void report_edited(struct vtree *t, const struct rec *r, uint32_t node)
 {
-	if (node != NO_NODE && t->nodes[node].ino)
-		tell(t, (struct vfind){VFIND_WRITTEN, r, r->root, r->path, t->nodes[node].ino, 0});
+	if (node != NO_NODE && t->nodes[node].edited)
+		tell(t,
+		     (struct vfind){VFIND_WRITTEN, r, r->root, r->path, t->nodes[node].edited, 0});
 }
 
 static void reverse_meta(struct vtree *t, const struct rec *r)
