@@ -320,10 +320,11 @@ int after_image_write(struct journal *j, int stepdir, const struct path_set *key
 static bool is_same_index(const struct after_image *p, const struct spot *at,
 			  const struct object *o)
 {
+	const char *slash = strrchr(p->path, '/'); /* at may name an object of the store */
 	AUTO_CLOSE int fd = -1;
 	uint64_t sum;
 
-	if (!p->hash || !S_ISREG(o->mode) || !str_eq(at->name, "index"))
+	if (!p->hash || !S_ISREG(o->mode) || !str_eq(slash ? slash + 1 : p->path, "index"))
 		return false;
 	fd = open_unseen(at);
 	sum = fd < 0 ? 0 : after_image_index_hash(fd, o->size);

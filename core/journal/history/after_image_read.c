@@ -303,7 +303,7 @@ int after_images_load(struct journal *j, struct after_images *ret)
  */
 
 struct kept_stamp {
-	uint64_t key[2]; /* inode, ctime */
+	uint64_t key[3]; /* device, inode, ctime */
 	uint64_t size;
 	int64_t mtime_ns;
 	struct image_stamp stamp;
@@ -313,7 +313,7 @@ struct kept_stamp {
 static int add_stamp(void *data, const struct after_image *p)
 {
 	struct image_stamps *all = data;
-	uint64_t key[2] = {p->obj.ino, (uint64_t)p->obj.ctime_ns};
+	uint64_t key[3] = {p->obj.dev, p->obj.ino, (uint64_t)p->obj.ctime_ns};
 	struct kept_stamp *one;
 
 	if (!p->obj.mode || p->obj.mode == OBJECT_UNSEEN || p->earlier)
@@ -340,7 +340,7 @@ int image_stamps_load(struct journal *j, struct image_stamps *ret)
 
 const struct image_stamp *image_stamps_find(const struct image_stamps *all, const struct object *o)
 {
-	uint64_t key[2] = {o->ino, (uint64_t)o->ctime_ns};
+	uint64_t key[3] = {o->dev, o->ino, (uint64_t)o->ctime_ns};
 	struct kept_stamp *one;
 
 	HASH_FIND(hh, all->list, key, sizeof(key), one);

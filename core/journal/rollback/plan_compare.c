@@ -113,10 +113,10 @@ static bool is_as_left(struct comparison *c, const struct after_image *p, const 
 		return has_state(c, p, now->state);
 	change_side_set(&was, &p->obj);
 	change_side_set(&is, &now->o);
-	if (!now->in_folder && change_sides_equal(&was, &is))
-		return true;
-	return now->at.fd < 0 ? change_sides_equal(&was, &is)
-			      : after_image_fits(p, &now->at, &now->o) || is_stamped(c, p, &now->o);
+	/* An object of the store has a new ctime. */
+	if ((now->root < 0 && change_sides_equal(&was, &is)) || now->at.fd < 0)
+		return change_sides_equal(&was, &is);
+	return after_image_fits(p, &now->at, &now->o) || is_stamped(c, p, &now->o);
 }
 
 static void add_edit(struct comparison *c, const char *key, bool here)
