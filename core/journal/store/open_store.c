@@ -86,11 +86,12 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 		return err_set(err, -errno, "open the undo store '%s'", j->store_path);
 	if (fstatat(store_root_fd(j, 0), "", &up, AT_EMPTY_PATH) < 0)
 		return err_set(err, -errno, "look at '%s'", j->folder);
-	if (st.st_uid != geteuid() && geteuid() != 0)
+	j->inside = path_is_beneath(j->store_path, j->folder);
+	/* Root would apply the records of a store that any user can make in a folder of theirs. */
+	if (st.st_uid != geteuid() && (geteuid() != 0 || (j->inside && !j->read_only)))
 		return err_say(err, -EPERM, "the undo store '%s' belongs to someone else",
 			       j->store_path);
 	j->in_memory = os_volume(j->store) == VOLUME_MEMORY;
-	j->inside = path_is_beneath(j->store_path, j->folder);
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;
 	return j->inside && !store_is_session(spec) ? store_check_origin(j, err) : 0;
