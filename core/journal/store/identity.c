@@ -168,8 +168,8 @@ static char *find_brought(const struct journal *j)
 	if (open && fts)
 		found = xstrdup(".");
 	while (!found && fts && (e = fts_read(fts))) {
-		if (e->fts_info == FTS_DP || e->fts_info == FTS_NS)
-			continue;
+		if (e->fts_info == FTS_DP || e->fts_info == FTS_NS || e->fts_info == FTS_ERR)
+			continue; /* a directory's end, or a file that has just been removed */
 		if (e->fts_statp->st_mode & OF_OTHERS || e->fts_statp->st_uid != owner)
 			found = xstrdup(e->fts_path + strlen(j->store_path) + 1);
 		else if (e->fts_info == FTS_D && has_own_modes(e))
@@ -180,9 +180,9 @@ static char *find_brought(const struct journal *j)
 	return found;
 }
 
-static int check_brought(const struct journal *j, struct err *err)
+int store_check_brought(const struct journal *j, struct err *err)
 {
-	AUTO_FREE char *found = find_brought(j);
+	AUTO_FREE char *found = j->inside ? find_brought(j) : NULL;
 
 	if (!found)
 		return 0;
@@ -208,7 +208,7 @@ int store_check_origin(struct journal *j, struct err *err)
 	int r = is_folders(j, &is);
 
 	if (r > 0)
-		return check_brought(j, err);
+		return store_check_brought(j, err);
 	for (size_t i = 0; i < ARRAY_LEN(parts) - N_SAYING; i++) {
 		if (fstatat(j->store, parts[i], &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 			continue;
