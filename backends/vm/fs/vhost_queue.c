@@ -138,7 +138,8 @@ bool vhost_queue_drain(struct vhost_queue *q)
 	while (q->running && q->enabled && (got = virtqueue_pop(&q->ring, &chain)) > 0) {
 		struct vhost_request *r;
 
-		/* A guest that offers a descriptor again before its answer could fill the memory. */
+		/* A guest that offers a descriptor again before its answer could fill the memory.
+		 */
 		if (q->n_held >= q->ring.num)
 			return false;
 		q->n_held++;
