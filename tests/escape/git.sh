@@ -550,6 +550,14 @@ if shm=$(mktemp -d /dev/shm/cordon-git.XXXXXX 2>/dev/null); then
 		quiet "$CORDON" undo
 		gone "37: no step that a commit brought into $where was undone" planted
 	done
+	if [ "$(id -u)" = 0 ]; then # whose store the owner of the folder can make
+		fresh
+		inside 'echo b >b' && chown -R 12345 .cordon
+		quiet "$CORDON" undo
+		like "$(cat "$TEST_TMP/host")" "belongs to another user" "root applies no steps of another user's"
+		is "$(cat b)" b "and leaves the file"
+		like "$("$CORDON" log 2>&1)" "echo b" "though it may list them"
+	fi
 	if [ -n "$state" ]; then XDG_STATE_HOME=$state; else unset XDG_STATE_HOME; fi
 	rm -rf "$shm"
 fi

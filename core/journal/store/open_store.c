@@ -89,7 +89,9 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	j->inside = path_is_beneath(j->store_path, j->folder);
 	/* Root would apply the records of a store that any user can make in a folder of theirs. */
 	if (st.st_uid != geteuid() && (geteuid() != 0 || (j->inside && !j->read_only)))
-		return err_say(err, -EPERM, "the undo store '%s' belongs to someone else",
+		return err_say(err, -EPERM,
+			       "the undo store '%s' belongs to another user: run cordon as that "
+			       "user",
 			       j->store_path);
 	j->in_memory = os_volume(j->store) == VOLUME_MEMORY;
 	j->store_dev = st.st_dev;
