@@ -130,15 +130,19 @@ static int check_folder(struct journal *j, struct err *err)
 #define OF_OTHERS 077u
 
 /* Returns whether the file system keeps modes: vfat shows the same for all files. *ret_open: others
- * had a right to the store, which they have no more. */
+ * have a right to the store itself. */
 static bool keeps_modes(const struct journal *j, bool *ret_open)
 {
-	struct stat st;
+	struct stat st, now;
+	bool keeps;
 
-	*ret_open = fstat(j->store, &st) == 0 && st.st_mode & OF_OTHERS;
-	if (*ret_open)
-		(void)!fchmod(j->store, 0700);
-	return fstat(j->store, &st) == 0 && !(st.st_mode & OF_OTHERS);
+	*ret_open = false;
+	if (fstat(j->store, &st) < 0 || !(st.st_mode & OF_OTHERS))
+		return true;
+	*ret_open = true;
+	keeps = fchmod(j->store, 0700) == 0 && fstat(j->store, &now) == 0 &&
+		!(now.st_mode & OF_OTHERS);
+	return fchmod(j->store, st.st_mode & 07777) == 0 && keeps;
 }
 
 /* Objects keep the modes that they had in the folder, and another history is checked when it is
@@ -272,7 +276,10 @@ int store_check(struct journal *j, bool session, struct err *err)
 	if (!aside_is_empty(j->store))
 		say_aside(j, store_names(j, "steps", &names) < 0 ? 0 : names.n);
 	r = aside_put(j, false, NULL, err);
-	return r < 0 ? r : check_all(j, err);
+	if (r < 0)
+		return r;
+	(void)!fchmod(j->store, 0700); /* the next check finds what it cannot close to others */
+	return check_all(j, err);
 }
 
 int store_clear(int store, const char *path, struct err *err)
