@@ -135,6 +135,8 @@ const char *policy_bundle(const struct policy *p, const char *path);
 struct buf;
 /* Appends the patterns of a bundle as written: "~/.claude.json, ~/.claude/settings.json". */
 void policy_bundle_places(const struct policy *p, const char *name, struct buf *out);
+/* Returns the same as absolute patterns; a heap list. */
+char **policy_bundle_patterns(struct policy *p, const char *name) MUST_USE;
 
 /* Returns whether this reason (borrowed) is a refusal that a profile makes on purpose, because its
  * program is known to work without the access. */

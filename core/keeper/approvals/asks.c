@@ -12,6 +12,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/owner.h"
 #include "core/policy/builtin/sockets.h"
+#include "core/policy/written.h"
 
 /*
  * A question is about a path; all requests for that path wait for the same answer. "Allow once"
@@ -288,14 +289,36 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 	}
 }
 
-static void answer_question(struct keeper *k, struct question *q, const struct answer *a)
+/* Notes what the answer lets the agent write, before it has an effect: programs outside must not
+ * run it. Returns false, with a warning, if it cannot. */
+static bool note_written(struct keeper *k, const struct question *q, const char *object,
+			 const struct answer *a)
+{
+	char **patterns = NULL;
+	struct err err = {0};
+	int r;
+
+	if (!a->allow || q->kind != RULE_WRITE)
+		return true;
+	if (a->extent == EXTENT_BUNDLE && q->bundle)
+		patterns = policy_bundle_patterns(k->policy, q->bundle);
+	r = patterns ? written_add_patterns((const char *const *)patterns, &err)
+		     : written_add_answer(object, a->extent, &err);
+	util_free_list(&patterns);
+	if (r < 0)
+		keeper_warn(k, "the answer counts as no: %s", err.text);
+	return r == 0;
+}
+
+static void answer_question(struct keeper *k, struct question *q, struct answer *a)
 {
 	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
 	AUTO_FREE char *bundle = xstrdup(q->bundle);
 	enum rule_kind kind = q->kind;
+	bool once;
 
-	bool once = a->allow && a->scope == SCOPE_ONCE;
-
+	a->allow = note_written(k, q, object, a) && a->allow;
+	once = a->allow && a->scope == SCOPE_ONCE;
 	grants_add(k, q, a);
 	if (q->n_waiting) {
 		release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY, once);

@@ -8,6 +8,8 @@
 #include "core/keeper/approvals/reload_posts.h"
 #include "core/keeper/approvals/still_open.h"
 #include "core/keeper/state.h"
+#include "core/policy/rules/rules.h"
+#include "core/policy/written.h"
 
 /*
  * All files are read again by the function that read them at the start. If a file cannot be read,
@@ -160,6 +162,16 @@ static void take_over(struct keeper *k, const struct config *c)
 		keeper_note(k, "rules reloaded: %s", words.data);
 }
 
+/* Notes what the rules let the agent write, before they have an effect: programs outside must not
+ * run it. */
+static int note_written(struct keeper *k, const struct config *c, struct err *err)
+{
+	const struct rules_scope scope = {.home = k->spec->source->home,
+					  .folders = k->spec->folders};
+
+	return written_add_rules(c, &scope, err);
+}
+
 static void read_again(struct keeper *k)
 {
 	struct config *c = NULL;
@@ -173,6 +185,8 @@ static void read_again(struct keeper *k)
 		config_free(c);
 		return;
 	}
+	if (r == 0)
+		r = note_written(k, c, &err);
 	if (r == 0)
 		r = policy_reload(k->policy, c, &err);
 	if (r < 0) {
