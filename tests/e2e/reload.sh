@@ -113,6 +113,10 @@ like "$(inside 'cat ~/other/o')" "Permission denied" "without any settings nothi
 mkdir -p "$HOME/.config/cordon" && write_rules 'allow = read ~/other/o'
 changed "the first settings of this user are read"
 is "$(inside 'cat ~/other/o')" "content of other/o" "and count"
+write_rules 'allow = read ~/other/o' 'allow = write ~/other/**'
+changed "the first rule about writing elsewhere, where nobody answers" \
+	'now allow write ~/other/**; writing outside the working folders takes effect at the next start'
+like "$(inside 'echo x >~/other/new')" "Permission denied|Read-only" "it takes effect at the next start, as it says"
 rm -rf "$HOME/.config/cordon"
 changed "settings that are removed with their directory are seen"
 like "$(inside 'cat ~/other/o')" "Permission denied" "and count no more"

@@ -148,16 +148,18 @@ static void tell_left(struct keeper *k)
 static void take_over(struct keeper *k, const struct config *c)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
+	const char *when = "takes effect at the next start";
 	bool restricts;
 
 	policy_news(k->policy, &words, &restricts);
 	tell_left(k);
 	/* An existing mount would still show what a rule restricts. */
 	if (!tell_doors(k, c) || restricts)
-		buf_fmt(&words,
-			"%shiding a system path, or a parent of the folder, takes effect "
-			"at the next start",
-			words.len ? "; " : "");
+		buf_fmt(&words, "%shiding a system path, or a parent of the folder, %s",
+			words.len ? "; " : "", when);
+	/* Only the start makes the thread that writes there. */
+	if (words.len && k->spec->backend && !k->outside && policy_writes_outside(k->policy))
+		buf_fmt(&words, "; writing outside the working folders %s", when);
 	if (words.len)
 		keeper_note(k, "rules reloaded: %s", words.data);
 }
