@@ -166,8 +166,10 @@ int written_add_rules(const struct config *c, const struct rules_scope *scope, s
 {
 	AUTO_BUF struct buf record = BUF_INIT;
 	struct rules *trusted = rules_new(), *untrusted = rules_new();
+	struct rules_scope about = *scope;
 
-	(void)!rules_load(trusted, untrusted, c, scope, ignore, NULL);
+	about.kinds = 1u << RULE_WRITE;
+	(void)!rules_load(trusted, untrusted, c, &about, ignore, NULL);
 	begin(&record, true);
 	for (uint32_t i = 0; i < rules_count(trusted); i++)
 		put_rule(&record, trusted, i);
