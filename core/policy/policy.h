@@ -198,6 +198,8 @@ int policy_reload(struct policy *p, const struct config *config, struct err *err
 /* Returns whether the rules before the last policy_reload() allowed reading this path and the rules
  * now do not. The old rules are kept until policy_forget_old(), or the next reload. */
 bool policy_takes_back(struct policy *p, const char *path);
+/* Returns whether the last policy_reload() changed the verdict on this object of a question. */
+bool policy_judges_anew(struct policy *p, enum rule_kind kind, const char *path);
 void policy_forget_old(struct policy *p);
 /* Appends what the last policy_reload() changed: "now allow read ~/x; no longer deny write ~/y".
  * Nothing if rules have the same effect as before, or are this session's own answers. *restricts: a

@@ -262,24 +262,32 @@ void asks_tell_over(struct keeper *k, const struct question *q)
 	question_send_gone(k, q->id, ASK_TIMED_OUT);
 }
 
-static bool is_covered(const struct question *q, enum rule_kind kind, const char *object,
-		       const char *bundle, enum answer_extent extent)
+/* What an answer covers. */
+struct covers {
+	enum rule_kind kind;
+	const char *object, *bundle;
+	enum answer_extent extent;
+};
+
+static bool is_covered(const struct question *q, const struct covers *by)
 {
-	if (q->held || q->answered || q->kind != kind)
+	if (q->kind != by->kind)
 		return false;
-	return extent == EXTENT_BUNDLE ? q->bundle && str_eq(q->bundle, bundle)
-				       : grants_cover(kind, object, extent, q->path);
+	return by->extent == EXTENT_BUNDLE
+		       ? q->bundle && str_eq(q->bundle, by->bundle)
+		       : grants_cover(by->kind, by->object, by->extent, q->path);
 }
 
-/* Judges the calls of other questions anew that the answer covers, each under its own name. */
-static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
-			    const char *bundle, enum answer_extent extent)
+/* Judges the calls of other questions anew, each under its own name: of those that the answer
+ * covers; NULL: that the rules decide. */
+static void release_decided(struct keeper *k, const struct covers *by)
 {
 	uint64_t last = k->last_question; /* a newer question was just judged */
 	struct question *q = k->questions;
 
 	while (q) {
-		if (q->id > last || !is_covered(q, kind, object, bundle, extent)) {
+		if (q->id > last || q->held || q->answered ||
+		    !(by ? is_covered(q, by) : q->reruled)) {
 			q = q->hh.next;
 			continue;
 		}
@@ -287,6 +295,17 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 		asks_release(k, q, VERDICT_RETRY);
 		q = k->questions; /* the doors may have changed the list */
 	}
+}
+
+void asks_note_reruled(struct keeper *k)
+{
+	for (struct question *q = k->questions; q; q = q->hh.next)
+		q->reruled = !q->held && policy_judges_anew(k->policy, q->kind, q->path);
+}
+
+void asks_release_reruled(struct keeper *k)
+{
+	release_decided(k, NULL);
 }
 
 /* Notes what the answer lets the agent write, before it has an effect: programs outside must not
@@ -329,7 +348,7 @@ static void answer_question(struct keeper *k, struct question *q, struct answer 
 	if (a->scope == SCOPE_ONCE)
 		return;
 	if (a->extent != EXTENT_EXACT)
-		release_covered(k, kind, object, bundle, a->extent);
+		release_decided(k, &(struct covers){kind, object, bundle, a->extent});
 	if (a->allow)
 		grants_tell_doors(k, kind, object, a);
 }

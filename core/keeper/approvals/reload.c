@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/config/config.h"
+#include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/reload_posts.h"
 #include "core/keeper/approvals/still_open.h"
 #include "core/keeper/state.h"
@@ -15,7 +16,7 @@
  * All files are read again by the function that read them at the start. If a file cannot be read,
  * or the file of an untrusted project allows something, the old rules stay and a message says why.
  * Other settings take effect at the next start. The order: the rules of this policy, the report of
- * files that stay open, the rules of the doors, the message to the user.
+ * files that stay open, the rules of the doors, the message to the user, waiting questions.
  */
 #define SETTLE_US 50000 /* combines several writes of an editor, or of the agent */
 struct reload {
@@ -152,6 +153,7 @@ static void take_over(struct keeper *k, const struct config *c)
 	bool restricts;
 
 	policy_news(k->policy, &words, &restricts);
+	asks_note_reruled(k);
 	tell_left(k);
 	/* An existing mount would still show what a rule restricts. */
 	if (!tell_doors(k, c) || restricts)
@@ -162,6 +164,7 @@ static void take_over(struct keeper *k, const struct config *c)
 		buf_fmt(&words, "; writing outside the working folders %s", when);
 	if (words.len)
 		keeper_note(k, "rules reloaded: %s", words.data);
+	asks_release_reruled(k);
 }
 
 /* Notes what the rules let the agent write, before they have an effect: programs outside must not
