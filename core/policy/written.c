@@ -154,7 +154,7 @@ static int append(struct buf *record, struct err *err)
 	return r < 0 ? err_set(err, r, "note what the agent may write") : 0;
 }
 
-/* ---- what is added --------------------------------------------------------------------------- */
+/* ---- rules and answers ----------------------------------------------------------------------- */
 
 /* The policy has reported it, or will. */
 static void ignore(void *data, const char *file, int line, const char *words)

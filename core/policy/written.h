@@ -28,7 +28,7 @@ int written_share(struct err *err) MUST_USE;
 /* Returns the log's descriptor, for processes that close all others; -1: there is none. */
 int written_fd(void);
 
-/* Adds the rules of settings, including those that can be read of a wrong file. */
+/* Adds the rules of settings. Leaves out wrong ones. */
 int written_add_rules(const struct config *c, const struct rules_scope *scope, struct err *err)
 	MUST_USE;
 /* Adds an answer about answer_object(). Any other object is no path, and is left out. */
