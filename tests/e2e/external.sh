@@ -84,17 +84,20 @@ done
 rules() { printf '[rule "t"]\n' >"$HOME/rules" && printf '\t%s\n' "$@" >>"$HOME/rules" && mv "$HOME/rules" "$HOME/.config/cordon/config"; }
 is_noted() { cordon_in "$dir" audit --json | grep -q -- "$1"; }
 printf '#!/bin/sh\ncat >/dev/null\nexit 1\n' >"$HOME/tools/later" && chmod +x "$HOME/tools/later"
-attempt "$HOME/tools/later" "touch began; until { cat planted >~/tools/later; } 2>/dev/null; do sleep 0.2; done; touch wrote
+attempt "$HOME/tools/later" "touch began; until test -e write; do sleep 0.2; done; cat planted >~/tools/later; touch wrote
 	until test -e go; do sleep 0.2; done; $hook" >"$TEST_TMP/late" &
 ok "a session begins" wait_for 30 test -e "$dir/began"
 rules 'allow = write ~/tools/later'
-ok "a rule comes that lets it write the approver" wait_for 30 test -e "$dir/wrote"
+ok "a rule comes that lets it write the approver" wait_for 30 is_noted 'now allow write ~/tools/later'
+touch "$dir/write"
+ok "which it does" wait_for 30 test -e "$dir/wrote"
+is "$(cmp "$dir/planted" "$HOME/tools/later")" "" "as its own"
 rules 'allow = read ~/tools/later'
 ok "and goes" wait_for 30 is_noted 'no longer allow write ~/tools/later'
 touch "$dir/go"
 wait $!
 like "$(cat "$TEST_TMP/late")" "later.? is in a folder.*rc 1|rc 1.*later.? is in a folder" "the approver does not run"
-rm "$dir/began" "$dir/wrote" "$dir/go"
+rm "$dir/began" "$dir/write" "$dir/wrote" "$dir/go"
 # A place that a nearer rule keeps from it.
 mkdir "$HOME/tools/kept" && printf '#!/bin/sh\ncat >/dev/null\n' | tee "$HOME/tools/kept/says" >"$HOME/tools/one" && chmod +x "$HOME/tools/kept/says" "$HOME/tools/one"
 rules 'allow = write ~/tools/**' 'deny = write ~/tools/kept/**' 'deny = write ~/tools/one'
