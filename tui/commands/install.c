@@ -251,7 +251,7 @@ static int install(const struct install_options *o, struct err *err)
 	if (r < 0)
 		return r;
 	state = folders_state_dir(home);
-	folders_keep_out(state, home, NULL);
+	folders_keep_out(state, home, NULL, NULL);
 	r = setup_new(&s, state, err);
 	if (r < 0)
 		return r;
