@@ -25,6 +25,11 @@ struct flow {
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f);
 /* Judges the address that the name has resolved to, in the same way. */
 int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f);
+/* Judges the host that a client names in the first bytes of a connection to f (core/net/hello.h).
+ * Returns whether it may, else reports why not. f by address: only a rule that denies the name
+ * refuses it. */
+bool flow_may_name(struct keeper *k, const struct caller *c, const struct flow *f,
+		   const char *named);
 /* Copies the addresses that may be dialled without a question, in their order. Returns their
  * number. */
 size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
