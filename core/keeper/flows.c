@@ -152,6 +152,26 @@ bool flow_name_of(const struct keeper *k, const struct net_book *book, const str
 	return found;
 }
 
+void flow_deny_local(struct keeper *k, const struct caller *c, const struct net_addr *addr,
+		     uint16_t port)
+{
+	struct net_target t = {.port = port};
+	AUTO_FREE char *why = NULL;
+	char text[NET_TARGET_TEXT];
+	struct caller as = *c;
+
+	as.op = op;
+	net_host_from_addr(&t.host, addr);
+	net_target_format(&t, text);
+	why = xasprintf("it is a service of this host's loopback; \"allow = connect %s\" shows it "
+			"inside",
+			text);
+	if (asks_possible(k))
+		keeper_deny(k, &as, text, -ECONNREFUSED, why);
+	else
+		keeper_deny_unasked(k, &as, text, -ECONNREFUSED, why);
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static bool target_of_name(struct net_target *ret, const char *name)

@@ -52,6 +52,12 @@ struct flow_listener {
 };
 size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max);
 int flow_owner_of(struct keeper *k, unsigned long inode); /* as flow_owner() */
+/* Returns whether a service of this host has this loopback address and port. Not looked up more
+ * than a few times a second: then returns false. */
+bool flow_is_of_host(const struct net_addr *addr, uint16_t port);
+/* Reports that the service of the host's loopback at this address is not reached from inside. */
+void flow_deny_local(struct keeper *k, const struct caller *c, const struct net_addr *addr,
+		     uint16_t port);
 /* Returns whether a question about a connection can be asked. */
 bool flow_can_ask(const struct keeper *k);
 

@@ -147,8 +147,8 @@ static void tell_hints(const uint8_t *msg, const struct dns_record *r, dns_on_ad
 			tell_hint(msg + p.data, p.len, p.key == SVCB_V4HINT, r->ttl, on, data);
 }
 
-/* Gives each configuration a version that no client knows. list: its length, then configurations,
- * of which each begins with its version and its length. */
+/* Gives each configuration a version that no client knows. list: its length, then configurations.
+ * Each begins with its version and its length. */
 static void hide_configurations(uint8_t *list, size_t len)
 {
 	for (size_t at = 2; at + 4 <= len; at += 4 + get16(list + at + 2))

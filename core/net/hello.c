@@ -5,8 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define TLS_CIPHER_CHANGE 20
-#define TLS_ALERT	  21
+#include "core/base/buf.h"
+#include "core/os/text.h"
+
+#define TLS_CIPHER_CHANGE 20 /* the first of the types of records; then warnings */
 #define TLS_HANDSHAKE	  22
 #define TLS_MAJOR	  3
 #define TLS_RECORD_HEAD	  5

@@ -176,6 +176,10 @@ EACCES
 ECONNREFUSED
 ECONNREFUSED" "41: the host's own services are not reached"
 ok "41: none heard anything" test ! -e reached
+run "${opts[@]}" -- python3 to.py 127.0.0.1:7777 localhost:7777 127.0.0.1:7776 >/dev/null 2>"$TEST_TMP/said"
+like "$(cat "$TEST_TMP/said")" "connecting to 127.0.0.1:7777 was refused: it is a service of this host's loopback.*allow = connect 127.0.0.1:7777" \
+	"which is said, with the rule that shows it inside"
+unlike "$(cat "$TEST_TMP/said")" "7776|::1" "but nothing of ports where the host has none"
 kill "$local_server"
 python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 7778)); s.settimeout(600)

@@ -66,8 +66,10 @@ static unsigned names(const uint8_t *data, size_t size)
 
 static void hello(const uint8_t *data, size_t size)
 {
-	unsigned all = names(data, size), before = 0;
+	unsigned all, before = 0;
 
+	size = size < HELLO_MAX ? size : HELLO_MAX - 1;
+	all = names(data, size);
 	for (size_t len = 0; len <= size; len += 1 + size / 64) {
 		unsigned n = names(data, len);
 

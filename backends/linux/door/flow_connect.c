@@ -57,6 +57,19 @@ static bool is_shown(struct ldoor *d, const struct net_addr *a, uint16_t port)
 	       policy_check_address(p, RULE_CONNECT, a, port, &reason) == POLICY_ALLOW;
 }
 
+/* Connects to a port of the sandbox's own loopback. A program that gets no answer there may mean a
+ * service of the host, such as a model's server. */
+static int connect_inside(struct ldoor *d, struct request *r, int sock, const struct flow_wait *w)
+{
+	int got = connecting_now(d, r, sock, -1);
+	/* A socket that does not block learns of the refusal later, but is closed already. */
+	bool refused = got == -ECONNREFUSED || (got == -EINPROGRESS && is_fresh(sock));
+
+	if (refused && !d->guest && flow_is_of_host(&w->at, w->target.port))
+		flow_deny_local(d->k, &r->caller, &w->at, w->target.port);
+	return got;
+}
+
 static int begin(struct ldoor *d, const struct request *r, int sock, const struct flow_wait *from)
 {
 	int got = gateway_start(d->gateway);
@@ -109,7 +122,7 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 			       : -ECONNREFUSED;
 	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
 	if (stays_inside(&w.at) && !w.loopback)
-		return connecting_now(d, r, sock, -1);
+		return connect_inside(d, r, sock, &w);
 	/* A connect() of a datagram socket only sets the destination, which is the router; it drops
 	 * the datagrams. Programs learn in this way which address they would have. */
 	w.plain = type == SOCK_DGRAM;

@@ -1,10 +1,9 @@
 /* flow_named - judges the host that the agent names in a connection's first bytes. */
 /* SPDX-License-Identifier: MIT */
-#include <uthash.h>
-
 #include "backends/linux/door/flow_priv.h"
+#include "core/base/hash.h"
 
-/* A connection that is open. Later names in it are judged by its own. */
+/* A connection that is open. */
 struct open_flow {
 	UT_hash_handle hh;
 	uint64_t dial;
