@@ -21,6 +21,9 @@
  * the host is far away, the agent's connection begins before the host's answer, and its first
  * packet waits (dial.c).
  *
+ * The relay looks at the agent's first bytes while it passes them on (named.c). If they name
+ * another host than the connection's, in TLS or HTTP, the keeper judges that name, too.
+ *
  * UDP and echo requests come to the router's namespace as packets that its routes drop; packet
  * sockets show them to the relay first (packets.c). A granted flow has a socket of its own in the
  * host's network, and the relay sends its answers back as packets.
