@@ -10,6 +10,7 @@
 
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/flow_priv.h"
+#include "backends/linux/door/ports.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
@@ -65,7 +66,8 @@ static int connect_inside(struct ldoor *d, struct request *r, int sock, const st
 	/* A socket that does not block learns of the refusal later, but is closed already. */
 	bool refused = got == -ECONNREFUSED || (got == -EINPROGRESS && is_fresh(sock));
 
-	if (refused && !d->guest && flow_is_of_host(&w->at, w->target.port))
+	if (refused && !d->guest && !port_is_published_at(d, w->target.port) &&
+	    flow_is_of_host(&w->at, w->target.port))
 		flow_deny_local(d->k, &r->caller, &w->at, w->target.port);
 	return got;
 }
