@@ -85,16 +85,16 @@ floors() {
 floors backends/linux/door "\
 filter_spec call listeners state place interrupts request answer lost parked finish
 lookup dirs locate walk resolve read_check proc_files privileges
-connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow flow_connect guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+connecting calls_shared calls_socket calls_peer flow_priv flow_named packet_flow ports calls_flow flow_connect guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter_rules filter dispatch door beside_door"
 floors core/net "\
-addr host notes packet suffix upstream
+addr host hello notes packet suffix upstream
 dns_record
 book dns dns_build http mask rewrite socks window" dns
 floors core/proxy "\
 proxy
 proxy_priv proxy_door_priv
-proxy_process proxy_ask proxy_client proxy_upstream proxy_dial proxy_pump proxy_want proxy_door"
+proxy_process proxy_ask proxy_client proxy_upstream proxy_named proxy_dial proxy_pump proxy_want proxy_door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel guest_facts procs loop step_ask
