@@ -9,6 +9,10 @@
 #include "tui/console/dialogs/dialog_plan.h"
 #include "tui/console/views/step_stats.h"
 
+#define STEPS_NAMED 6
+#define VERB_COLS   14
+#define VERB_W	    60 /* a narrower row has no verb */
+
 /* Returns words for a letter: what the undo does to the path. */
 static const char *verb_of(char what)
 {
@@ -59,12 +63,12 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 
 	x += ui_modal_text(s, x, line.y, 1, role, e->conflict ? "!" : " ") + 1;
 	x += ui_modal_text(s, x, line.y, 1, role, letter) + 2;
-	if (line.w >= 60 && e->what != 'R') {
-		surface_text(s, x, line.y, 12, ROLE_MODAL_LABEL,
+	if (line.w >= VERB_W && e->what != 'R') {
+		surface_text(s, x, line.y, VERB_COLS - 2, ROLE_MODAL_LABEL,
 			     stays				      ? "stays"
 			     : d->kind == UNDO_REDO && e->what == 'M' ? "changes"
 								      : verb_of(e->what));
-		x += 14;
+		x += VERB_COLS;
 	}
 	if (e->what == 'R' && e->other) {
 		x += surface_hostile(s, x, line.y, (end - x) / 2 - 2, ROLE_MODAL, path);
@@ -188,40 +192,23 @@ void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *
 		p->n_ids == 1 ? "This step" : "These steps", keys);
 }
 
-/* Returns whether the step is a note of the agent's, which a rollback leaves alone. */
-static bool is_left_alone(const struct dialog_plan *d, int64_t step)
-{
-	const struct model *m = d->v.ui->spec.model;
-
-	for (size_t i = 0; i < m->n_steps && !d->places; i++) {
-		const struct step_row *st = &m->steps[i];
-
-		if (st->id == step)
-			return step_is_note(st->kind, st->elsewhere,
-					    st->created + st->modified + st->deleted + st->renamed,
-					    st->command);
-	}
-	return false;
-}
-
-/* Appends "step 4", "3 steps (6, 5, 4)". Notes are left out, because they stay, unless all steps
- * are notes. */
+/* Appends "step 4", "3 steps (6, 5, 4)"; without notes, unless their files go as well. */
 static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
 {
+	AUTO_FREE int64_t *ids = xcalloc(p->n_ids + 1, sizeof(*ids));
 	AUTO_BUF struct buf list = BUF_INIT;
-	const bool all = plan_is_elsewhere(p);
-	size_t n = 0;
+	size_t n = p->n_ids;
 
-	for (size_t i = 0; i < p->n_ids; i++) {
-		if (!all && is_left_alone(d, p->ids[i]))
-			continue;
-		if (n++ < 6)
-			buf_fmt(&list, "%s%lld", n > 1 ? ", " : "", (long long)p->ids[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		ids[i] = p->ids[i];
+	if (!d->places)
+		n = model_drop_notes(d->v.ui->spec.model, ids, n);
+	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
+		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
 	if (n == 1)
 		buf_fmt(out, "step %s", list.data);
 	else
-		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > 6 ? ", ..." : "");
+		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > STEPS_NAMED ? ", ..." : "");
 }
 
 /* Returns whether words about git replace the path's row. */
@@ -302,14 +289,14 @@ static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 {
 	const char *words = row + 1 < git_rows(d, p) ? git_change(d, p, row) : NULL;
 	size_t n = count_gits(d, p);
-	int x = line.x + 2, end = line.x + line.w;
+	int x = line.x + 1, end = line.x + line.w, verb;
 	char keys[32];
 
-	x += surface_text(s, x, line.y, 3, ROLE_MODAL_LABEL, "git") + 2;
+	x += surface_text(s, x, line.y, 3, ROLE_MODAL_LABEL, "git") + 1;
 	if (words) {
-		x += surface_text(s, x, line.y, end - x, ROLE_MODAL_LABEL,
-				  d->kind == UNDO_REDO ? "brings back" : "takes back") +
-		     1;
+		verb = surface_text(s, x, line.y, end - x, ROLE_MODAL_LABEL,
+				    d->kind == UNDO_REDO ? "brings back" : "takes back");
+		x += line.w >= VERB_W ? VERB_COLS : verb + 1;
 		surface_hostile_end(s, x, line.y, end - x, ROLE_MODAL, words);
 		return;
 	}
