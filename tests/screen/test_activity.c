@@ -347,6 +347,25 @@ static void enter_on_an_answer_says_why(void **state)
 	scene_done(&s);
 }
 
+/* A step that changed nothing is not kept. */
+static void a_temporary_file_is_as_before(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_step(&s.model, 1, STEP_COMMAND, "make", 1000000);
+	touch(&s, 1, "openat", HERE "a.tmp", NULL);
+	touch(&s, 1, "mkdirat", HERE "t", NULL);
+	ui_changed(s.ui);
+	assert_true(scene_shows(&s, "write   a.tmp"));
+	assert_true(scene_shows(&s, "A t/"));
+	model_remove_step(&s.model, 1);
+	assert_true(scene_shows(&s, "= a.tmp  as before"));
+	assert_true(scene_shows(&s, "= t/  as before"));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +380,7 @@ int main(void)
 		cmocka_unit_test(details_and_jumps),
 		cmocka_unit_test(enter_on_an_answer_says_why),
 		cmocka_unit_test(a_flood),
+		cmocka_unit_test(a_temporary_file_is_as_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,44 +214,66 @@ static bool is_mkdir(const struct row *r)
 	return str_eq(answers_op(r->op ? r->op : ""), "mkdir");
 }
 
-/* Returns the file's state after its step, as in the diff: A, M, D or R. 0: unknown, or
- * unchanged. */
+#define AS_BEFORE '='
+
+static bool has_step(const struct model *m, int64_t id)
+{
+	for (size_t i = m->n_steps; i-- > 0;)
+		if (m->steps[i].id == id)
+			return true;
+	return false;
+}
+
+/* Returns the file's state after its step, as in the diff: A, M, D or R. AS_BEFORE: it was written
+ * and removed, or has the same content. 0: unknown. */
 static char result_of(struct ui *ui, const struct row *r)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;
 	const char *below = ui->spec.folder ? path_below(path, ui->spec.folder) : NULL;
+	const bool wrote = str_eq(answers_op(r->op ? r->op : ""), "write");
 	const struct step_stat *stat;
 
 	if (r->kind != ROW_TOUCH || !r->step)
 		return 0;
+	if (!has_step(ui->spec.model, r->step)) /* it changed nothing, and was not kept */
+		return wrote || is_mkdir(r) ? AS_BEFORE : 0;
 	if (is_mkdir(r))
 		return 'A';
 	stat = view_steps_stat(ui->panes[PANE_STEPS], r->step);
 	for (size_t i = 0; stat && i < stat->n; i++)
 		if (str_eq(stat->list[i].name, below && *below ? below : path))
 			return stat->list[i].sign;
-	return 0;
+	return stat && !stat->many && wrote && below ? AS_BEFORE : 0;
 }
 
 static int result_role(char sign)
 {
-	return sign == 'A' ? ROLE_DIFF_ADD : sign == 'D' ? ROLE_DIFF_DEL : ROLE_EVENT_TOUCH;
+	return sign == 'A'	   ? ROLE_DIFF_ADD
+	       : sign == 'D'	   ? ROLE_DIFF_DEL
+	       : sign == AS_BEFORE ? ROLE_DIM
+				   : ROLE_EVENT_TOUCH;
 }
 
-/* Draws "A src/new.c" after the end of the step; before that "write src/new.c". */
+/* Draws "A src/new.c" or "= src/x.tmp  as before" after the end of the step; before that "write
+ * src/new.c". */
 static void draw_change(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 			const struct verdict *v, char sign)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;
+	int x = line.x + 2;
 
 	if (!sign) {
 		draw_object(ui, s, line, r, v);
 		return;
 	}
 	surface_fmt(s, line.x, line.y, 1, result_role(sign), "%c", sign);
-	line.x += surface_hostile(s, line.x + 2, line.y, line.w - 4, v->role, ui_path(ui, path));
+	x += surface_hostile(s, x, line.y, line.w - 4, sign == AS_BEFORE ? ROLE_DIM : v->role,
+			     ui_path(ui, path));
 	if (is_mkdir(r))
-		surface_text(s, line.x + 2, line.y, 1, v->role, "/");
+		x += surface_text(s, x, line.y, 1, v->role, "/");
+	if (sign == AS_BEFORE)
+		surface_text(s, x + 2, line.y, MAX(0, line.x + line.w - x - 3), ROLE_DIM,
+			     "as before");
 }
 
 /* Draws "D node_modules: 745 files". */
