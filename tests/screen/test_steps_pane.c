@@ -218,6 +218,26 @@ static void notes_of_turns_without_work_are_one_row(void **state)
 	assert_false(scene_shows(s, "a question"));
 }
 
+/* In a recording: its turns have no session. */
+static void notes_have_the_name_of_the_agent_that_runs(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
+	struct step_row *note = model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit ~/x", 1);
+
+	note->running = false;
+	note->elsewhere = true;
+	note->created = 2;
+	turns[0] = (struct turn_mark){.words = xstrdup("a question")};
+	model_set_turns(&s->model, turns, 1);
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "claude's notes: 2 files"));
+	for (size_t i = 0; i < s->model.n_steps; i++)
+		s->model.steps[i].earlier = true;
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "the agent's notes: 2 files"));
+}
+
 static void a_plan_does_not_count_notes(void **state)
 {
 	struct scene *s = *state;
@@ -258,6 +278,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_commit_is_told_as_one, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(notes_have_the_name_of_the_agent_that_runs,
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,
 						scene_tear_down),

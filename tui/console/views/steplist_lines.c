@@ -42,17 +42,7 @@ bool steplist_is_note(const struct step_row *st)
 {
 	if (st->running)
 		return st->kind == STEP_AMBIENT && st->command && strstr(st->command, ": edit ~/");
-	return step_is_note(st->kind, st->elsewhere,
-			    st->created + st->modified + st->deleted + st->renamed, st->command);
-}
-
-const char *steplist_agent(const struct view_steps *p, size_t turn)
-{
-	const struct model *m = p->v.ui->spec.model;
-
-	while (turn != SIZE_MAX && !m->turns[turn].session)
-		turn = turn ? turn - 1 : SIZE_MAX;
-	return turn != SIZE_MAX && m->turns[turn].agent ? m->turns[turn].agent : "agent";
+	return step_row_is_note(st);
 }
 
 /* ---- words ------------------------------------------------------------------------------------
@@ -267,6 +257,21 @@ static size_t session_at(const struct model *m, size_t turn)
 	while (turn != SIZE_MAX && !m->turns[turn].session)
 		turn = turn ? turn - 1 : SIZE_MAX;
 	return turn;
+}
+
+/* A recording has no session in its turns: its agent is the one that ran. */
+void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size)
+{
+	const struct model *m = p->v.ui->spec.model;
+	size_t session = session_at(m, steplist_turn_at(m, step));
+	const char *name = session != SIZE_MAX ? m->turns[session].agent : NULL;
+
+	if (name)
+		text_escape_into(out, size, name, strlen(name));
+	else if (m->steps[step].earlier)
+		snprintf(out, size, "the agent");
+	else
+		ui_agent(p->v.ui, out, size);
 }
 
 /* Adds a heading where a session begins, unless all steps are this session's. */
