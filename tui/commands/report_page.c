@@ -350,7 +350,7 @@ static void put_files(struct page *p, const struct turn_facts *t)
 	}
 	if (t->elsewhere) {
 		doc_item(d, true);
-		doc_say(d, "and %zu outside the folder, as the agent's notes", t->elsewhere);
+		doc_say(d, "and %zu outside the folder, such as the agent's notes", t->elsewhere);
 		doc_item(d, false);
 	}
 	if (t->files_why)
