@@ -183,7 +183,11 @@ static void the_project_is_without_usual_refusals_and_answered_questions(void **
 	(void)state;
 	scene_init(&s, 160, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "x", 1000000)->running = false;
+	model_add_step(&s.model, 2, STEP_COMMAND, "git commit", 1000000)->running = false;
 	touch(&s, 1, "mkdirat", HERE "out", NULL);
+	touch(&s, 1, "openat", HERE ".git/index", NULL);
+	touch(&s, 2, "openat", HERE ".git/COMMIT_EDITMSG", NULL);
+	touch(&s, 2, "openat", HERE ".git/refs/heads/main", NULL);
 	model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", "/home/u/.claude/x", "no")
 		->expected = true;
 	model_add_row(&s.model, ROW_DENY, 1, 40, -2, "look for", "/home/u/.ssh", "no")->expected =
@@ -193,6 +197,8 @@ static void the_project_is_without_usual_refusals_and_answered_questions(void **
 	ui_changed(s.ui);
 	scene_keys(&s, "C-] l L"); /* the project's files, and decisions */
 	assert_true(scene_shows(&s, "A out/"));
+	assert_true(scene_shows(&s, "git commit: 2 files below .git"));
+	assert_false(scene_shows(&s, "git: 1 file"));
 	assert_false(scene_shows(&s, ".claude/x"));
 	assert_true(scene_shows(&s, "refused look for ~/.ssh"));
 	assert_true(scene_shows(&s, "? ASK write ~/notes"));

@@ -123,6 +123,7 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 		       const struct activity_item *item, const struct row *r)
 {
 	const struct model *m = ui->spec.model;
+	const int role = item->commit ? ROLE_EVENT_TOUCH : ROLE_DIM;
 	AUTO_BUF struct buf text = BUF_INIT;
 	AUTO_FREE char *dir = NULL;
 	const char *command = NULL, *verb;
@@ -140,14 +141,14 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 	if (stat && stat->git.n) {
 		buf_ch(&text, ' ');
 		buf_str(&text, stat->git.list[0]);
-		surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
+		surface_hostile_end(s, line.x, line.y, line.w, role, text.data);
 		return;
 	}
 	if (len)
 		buf_fmt(&text, " %.*s", (int)len, verb);
 	buf_fmt(&text, ": %zu file%s below %s", item->objects, item->objects == 1 ? "" : "s",
 		ui_path(ui, dir));
-	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
+	surface_hostile_end(s, line.x, line.y, line.w, role, text.data);
 }
 
 /* Returns "restored src/a.c (step 6)" for the audit log's "restored, as step 6: undo --step 5 --
