@@ -53,9 +53,13 @@ struct view_steps {
 
 /* steplist_sum.c: lets the worker read the statistics of each step of the session. */
 void steplist_read_all(struct view_steps *p);
-/* Returns how many files the agent's steps of a turn changed, according to the statistics read so
- * far, and adds their lines. Undone steps do not count. */
-size_t steplist_turn_sum(const struct view_steps *p, size_t first, size_t *added, size_t *deleted);
+struct turn_sum {
+	size_t files, added, deleted;
+	bool commits; /* a step made a commit */
+};
+/* Counts what the agent's steps of a turn changed, according to the statistics read so far. Undone
+ * steps do not count. */
+struct turn_sum steplist_turn_sum(const struct view_steps *p, size_t first);
 
 /* steplist_lines.c */
 void steplist_collect(struct view_steps *p);

@@ -104,12 +104,14 @@ static void state_of(const struct view_steps *p, const struct step_row *st, int 
 static void state_of_turn(const struct view_steps *p, const struct line *l, int cols,
 			  struct state *out)
 {
-	size_t added = 0, deleted = 0, files = steplist_turn_sum(p, l->sub, &added, &deleted);
+	const struct turn_sum sum = steplist_turn_sum(p, l->sub);
 
 	*out = (struct state){.role = ROLE_DIM};
-	if (files)
-		count_files(out, files, cols);
-	count_lines(out, added, deleted);
+	if (sum.commits)
+		say(out, ROLE_DIM, "commit");
+	else if (sum.files)
+		count_files(out, sum.files, cols);
+	count_lines(out, sum.added, sum.deleted);
 }
 
 static void state_of_file(const struct stat_file *f, struct state *out)

@@ -382,6 +382,17 @@ static size_t rows_end(const struct view_steps *p, size_t from)
 	return end;
 }
 
+/* Returns whether these steps are all of an earlier session, and notes. */
+static bool is_idle_session(const struct view_steps *p, size_t from, size_t end)
+{
+	const struct model *m = p->v.ui->spec.model;
+	const size_t session = session_at(m, steplist_turn_at(m, from));
+
+	return m->steps[from].earlier && !work_of(p, from, end) &&
+	       (!from || session_at(m, steplist_turn_at(m, from - 1)) != session) &&
+	       (end == m->n_steps || session_at(m, steplist_turn_at(m, end)) != session);
+}
+
 /* Moves the cursor to its line, whose place may have changed. */
 static void keep_cursor(struct view_steps *p)
 {
@@ -407,6 +418,11 @@ void steplist_collect(struct view_steps *p)
 	add_edits(p, places, 0, 0);
 	for (size_t i = 0; i < m->n_steps; i = end) {
 		end = rows_end(p, i);
+		if (is_idle_session(p, i, end)) {
+			for (size_t k = i; k < end; k++)
+				add_edits(p, places, m->steps[k].id, 0);
+			continue;
+		}
 		if (!*p->list.filter)
 			add_session(p, i);
 		add_turn(p, places, i, end);
