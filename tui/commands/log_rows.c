@@ -59,18 +59,17 @@ struct counts {
 static void count_change(struct counts *n, const struct change *c)
 {
 	AUTO_FREE char *whole = c->base ? path_join(c->base, c->path) : NULL;
-	const bool dir = S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
+	const bool git = git_files_add(&n->git, whole ? whole : c->path);
+	const bool dir = !git && c->root == 0 && c->kind != CHANGE_RENAMED &&
+			 S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
 
-	if (git_files_add(&n->git, whole ? whole : c->path)) {
+	n->dirs += dir;
+	if (git || dir || c->root != 0)
 		n->by_kind[c->kind] -= n->by_kind[c->kind] > 0;
-	} else if (dir && c->kind != CHANGE_RENAMED) {
-		n->by_kind[c->kind] -= n->by_kind[c->kind] > 0;
-		n->dirs++;
-	}
 }
 
-/* Counts the step's files. Of a step with more paths than COUNTED_MAX, or one that cannot be read,
- * all paths count. */
+/* Counts the step's files in the working folders. Of a step elsewhere, with more paths than
+ * COUNTED_MAX, or that cannot be read, all paths count. */
 static void count(struct counts *n, const struct step_info *s, struct journal *j)
 {
 	const size_t all = s->created + s->modified + s->deleted + s->renamed;
