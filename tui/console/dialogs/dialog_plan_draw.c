@@ -192,23 +192,29 @@ void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *
 		p->n_ids == 1 ? "This step" : "These steps", keys);
 }
 
-/* Appends "step 4", "3 steps (6, 5, 4)"; without notes, unless their files go as well. */
-static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
+/* Appends "step 4", "3 steps (6, 5, 4)"; without notes, unless their files go as well. Returns the
+ * name of the step, if there is only one; else "". */
+static const char *put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
 {
 	AUTO_FREE int64_t *ids = xcalloc(p->n_ids + 1, sizeof(*ids));
+	const struct model *m = d->v.ui->spec.model;
 	AUTO_BUF struct buf list = BUF_INIT;
 	size_t n = p->n_ids;
 
 	for (size_t i = 0; i < n; i++)
 		ids[i] = p->ids[i];
 	if (!d->places)
-		n = model_drop_notes(d->v.ui->spec.model, ids, n);
+		n = model_drop_notes(m, ids, n);
 	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
 		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
 	if (n == 1)
 		buf_fmt(out, "step %s", list.data);
 	else
 		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > STEPS_NAMED ? ", ..." : "");
+	for (size_t i = 0; n == 1 && i < m->n_steps; i++)
+		if (m->steps[i].id == ids[0] && m->steps[i].command)
+			return m->steps[i].command;
+	return "";
 }
 
 /* Returns whether words about git replace the path's row. */
@@ -231,10 +237,12 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	size_t elsewhere = 0, n;
+	const char *name;
+	int x = in.x;
 
 	if (d->kind == UNDO_PATHS) {
 		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
-			    "Restores %zu path%s as before step %lld; a step that can be undone",
+			    "Restores %zu path%s to the state before step %lld, as a new step",
 			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
 		draw_warning(d, s, in, p);
 		return;
@@ -245,7 +253,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 		return;
 	}
 	buf_str(&b, d->kind == UNDO_REDO ? "Brings back " : "Rolls back ");
-	put_steps(d, &b, p);
+	name = put_steps(d, &b, p);
 	for (size_t i = 0; i < p->n_entries; i++)
 		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
 	n = p->n_paths - elsewhere - count_gits(d, p);
@@ -254,7 +262,8 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 	if (elsewhere)
 		buf_fmt(&b, "; %zu outside the folder %s", elsewhere,
 			elsewhere == 1 ? "stays" : "stay");
-	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
+	x += surface_text(s, x, in.y, in.w, ROLE_MODAL, b.data) + 2;
+	surface_hostile_end(s, x, in.y, MAX(0, in.x + in.w - x), ROLE_MODAL_LABEL, name);
 	draw_warning(d, s, in, p);
 }
 
