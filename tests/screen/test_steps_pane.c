@@ -218,6 +218,19 @@ static void notes_of_turns_without_work_are_one_row(void **state)
 	assert_false(scene_shows(s, "a question"));
 }
 
+/* A note is the newest step nearly always, and runs for a second. */
+static void undo_passes_over_a_note_that_is_written(void **state)
+{
+	struct scene *s = *state;
+
+	model_step(&s->model, 5)->running = false;
+	model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit ~/.claude/x", 1);
+	ui_changed(s->ui);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] u");
+	assert_non_null(strstr(s->said.data, "plan 0 2")); /* with step 5 */
+}
+
 /* A session in which the agent did nothing is no news in the next one. */
 static void an_idle_session_of_the_past_has_no_row(void **state)
 {
@@ -259,7 +272,7 @@ static void notes_have_the_name_of_the_agent_that_runs(void **state)
 	for (size_t i = 0; i < s->model.n_steps; i++)
 		s->model.steps[i].earlier = true;
 	ui_changed(s->ui);
-	assert_true(scene_shows(s, "the agent's notes: 2 files"));
+	assert_false(scene_shows(s, "notes: 2 files"));
 }
 
 static void a_plan_does_not_count_notes(void **state)
@@ -302,6 +315,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_commit_is_told_as_one, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(undo_passes_over_a_note_that_is_written,
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(an_idle_session_of_the_past_has_no_row,
 						scene_set_up, scene_tear_down),

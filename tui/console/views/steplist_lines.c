@@ -268,8 +268,6 @@ void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t s
 
 	if (name)
 		text_escape_into(out, size, name, strlen(name));
-	else if (m->steps[step].earlier)
-		snprintf(out, size, "the agent");
 	else
 		ui_agent(p->v.ui, out, size);
 }
@@ -331,13 +329,14 @@ size_t steplist_note_files(const struct view_steps *p, const struct line *l)
 	return files;
 }
 
+/* Adds a row for notes; those of earlier sessions are of no use here. */
 static void add_notes(struct view_steps *p, const int64_t *places, size_t from, size_t upto,
 		      unsigned depth)
 {
 	const struct model *m = p->v.ui->spec.model;
 	struct line l = {.kind = LINE_NOTES, .at = from, .sub = upto, .depth = depth};
 
-	if (p->places || *p->list.filter || !steplist_note_files(p, &l))
+	if (p->places || *p->list.filter || m->steps[from].earlier || !steplist_note_files(p, &l))
 		return;
 	add(p, l);
 	for (size_t i = from; i < upto && steplist_is_open(p, &l); i++)
