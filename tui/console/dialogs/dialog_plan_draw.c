@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
+#include "core/base/text.h"
 #include "core/diff/diff.h"
 #include "tui/console/dialogs/dialog_plan.h"
 #include "tui/console/views/step_stats.h"
@@ -192,29 +193,50 @@ void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *
 		p->n_ids == 1 ? "This step" : "These steps", keys);
 }
 
-/* Appends "step 4", "3 steps (6, 5, 4)"; without notes, unless their files go as well. Returns the
- * name of the step, if there is only one; else "". */
-static const char *put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
+/* Sets ids to the plan's steps, without notes, unless their files go as well. Returns their number.
+ */
+static size_t named_steps(const struct dialog_plan *d, const struct undo_plan *p, int64_t **ids)
 {
-	AUTO_FREE int64_t *ids = xcalloc(p->n_ids + 1, sizeof(*ids));
-	const struct model *m = d->v.ui->spec.model;
-	AUTO_BUF struct buf list = BUF_INIT;
-	size_t n = p->n_ids;
+	*ids = xcalloc(p->n_ids + 1, sizeof(**ids));
+	for (size_t i = 0; i < p->n_ids; i++)
+		(*ids)[i] = p->ids[i];
+	return d->places ? p->n_ids : model_drop_notes(d->v.ui->spec.model, *ids, p->n_ids);
+}
 
-	for (size_t i = 0; i < n; i++)
-		ids[i] = p->ids[i];
-	if (!d->places)
-		n = model_drop_notes(m, ids, n);
+/* Appends "step 4", "3 steps (6, 5, 4)". */
+static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
+{
+	AUTO_FREE int64_t *ids = NULL;
+	AUTO_BUF struct buf list = BUF_INIT;
+	size_t n = named_steps(d, p, &ids);
+
 	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
 		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
 	if (n == 1)
 		buf_fmt(out, "step %s", list.data);
 	else
 		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > STEPS_NAMED ? ", ..." : "");
-	for (size_t i = 0; n == 1 && i < m->n_steps; i++)
-		if (m->steps[i].id == ids[0] && m->steps[i].command)
-			return m->steps[i].command;
-	return "";
+}
+
+/* Writes "undo", and the name of the step, if it is the only one. */
+static void put_title(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p,
+		      int cols)
+{
+	const struct model *m = d->v.ui->spec.model;
+	AUTO_BUF struct buf words = BUF_INIT;
+	AUTO_FREE int64_t *ids = NULL;
+	const bool one = p && d->kind != UNDO_PATHS && named_steps(d, p, &ids) == 1;
+
+	buf_str(&words, plan_verb(d));
+	for (size_t i = 0; one && i < m->n_steps; i++) {
+		const struct step_row *st = &m->steps[i];
+
+		if (st->id != ids[0] || !st->command || !*st->command)
+			continue;
+		buf_str(&words, ": ");
+		text_escape(&words, st->command, strlen(st->command));
+	}
+	text_fit_end(out, words.data, cols);
 }
 
 /* Returns whether words about git replace the path's row. */
@@ -237,8 +259,6 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	size_t elsewhere = 0, n;
-	const char *name;
-	int x = in.x;
 
 	if (d->kind == UNDO_PATHS) {
 		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
@@ -253,7 +273,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 		return;
 	}
 	buf_str(&b, d->kind == UNDO_REDO ? "Brings back " : "Rolls back ");
-	name = put_steps(d, &b, p);
+	put_steps(d, &b, p);
 	for (size_t i = 0; i < p->n_entries; i++)
 		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
 	n = p->n_paths - elsewhere - count_gits(d, p);
@@ -262,8 +282,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 	if (elsewhere)
 		buf_fmt(&b, "; %zu outside the folder %s", elsewhere,
 			elsewhere == 1 ? "stays" : "stay");
-	x += surface_text(s, x, in.y, in.w, ROLE_MODAL, b.data) + 2;
-	surface_hostile_end(s, x, in.y, MAX(0, in.x + in.w - x), ROLE_MODAL_LABEL, name);
+	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
 	draw_warning(d, s, in, p);
 }
 
@@ -434,10 +453,12 @@ static void draw_at(struct dialog_plan *d, struct surface *s, struct rect line,
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r)
 {
 	const struct undo_plan *p = plan_of(d);
-	struct rect in = ui_modal(s, r, plan_verb(d), p && p->n_conflicts > 0);
+	AUTO_BUF struct buf title = BUF_INIT;
 	size_t n = p ? plan_rows(d, p) : 0;
-	struct rect rows;
+	struct rect in, rows;
 
+	put_title(d, &title, p, MAX(8, r.w - 8));
+	in = ui_modal(s, r, title.data, p && p->n_conflicts > 0);
 	if (!p) {
 		draw_no_plan(d, s, in);
 		return;

@@ -56,6 +56,7 @@ void steplist_read_all(struct view_steps *p);
 struct turn_sum {
 	size_t files, added, deleted;
 	bool commits; /* a step made a commit */
+	bool undone;  /* all of it is undone */
 };
 /* Counts what the agent's steps of a turn changed, according to the statistics read so far. Undone
  * steps do not count. */

@@ -107,7 +107,9 @@ static void state_of_turn(const struct view_steps *p, const struct line *l, int 
 	const struct turn_sum sum = steplist_turn_sum(p, l->sub);
 
 	*out = (struct state){.role = ROLE_DIM};
-	if (sum.commits)
+	if (sum.undone)
+		say(out, ROLE_DIM, "- undone");
+	else if (sum.commits)
 		say(out, ROLE_DIM, "commit");
 	else if (sum.files)
 		count_files(out, sum.files, cols);

@@ -127,12 +127,14 @@ struct turn_sum steplist_turn_sum(const struct view_steps *p, size_t first)
 	const struct model *m = p->v.ui->spec.model;
 	struct turn_sum ret = {0};
 	struct sum sum = {0};
-	size_t named = 0, end = steplist_turn_end(m, first);
+	size_t named = 0, work = 0, undone = 0, end = steplist_turn_end(m, first);
 
 	for (size_t i = first; i < end; i++) {
 		const struct step_stat *stat =
 			is_agents(&m->steps[i]) ? steplist_stat(p, &m->steps[i]) : NULL;
 
+		work += !steplist_is_note(&m->steps[i]);
+		undone += !steplist_is_note(&m->steps[i]) && m->steps[i].undone;
 		if (!stat)
 			continue;
 		ret.added += stat->added;
@@ -146,5 +148,6 @@ struct turn_sum steplist_turn_sum(const struct view_steps *p, size_t first)
 		add_step(&sum, stat);
 	}
 	ret.files += count_files(&sum);
+	ret.undone = work && undone == work;
 	return ret;
 }
