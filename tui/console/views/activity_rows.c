@@ -66,6 +66,8 @@ static struct verdict shown_as(const struct row *r)
 	/* Expected by the profile: it recurs, and is no alarm. */
 	if (r->kind == ROW_DENY && r->expected)
 		return (struct verdict){"-", "refused ", more, false, ROLE_DIM};
+	if (r->kind == ROW_EXTERNAL && !*more)
+		more = "by you or another program";
 	return (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, more, false,
 				kinds[r->kind].role};
 }
@@ -182,18 +184,20 @@ static void draw_note(struct ui *ui, struct surface *s, struct rect line, const 
 static void draw_object(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 			const struct verdict *v)
 {
+	/* a save by a temporary name "a.c.tmp1" */
+	const bool saves = r->kind == ROW_TOUCH && *v->words && str_starts(r->text, v->words);
+	const char *path = saves ? v->words : r->text;
 	int x = line.x, end = line.x + line.w;
 	char op[24];
 
 	if (r->kind != ROW_EXTERNAL) { /* its word says so */
-		ui_op(r->op, op, sizeof(op));
+		ui_op(saves ? "write" : r->op, op, sizeof(op));
 		surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
 		x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
 	}
 	x += surface_hostile(s, x, line.y, end - x - 1, v->role,
-			     r->kind == ROW_EXTERNAL ? ui_edited(ui, r->text)
-						     : ui_path(ui, r->text));
-	if (*v->words && end - x > 8 && !(r->kind == ROW_TOUCH && str_starts(r->text, v->words)))
+			     r->kind == ROW_EXTERNAL ? ui_edited(ui, path) : ui_path(ui, path));
+	if (*v->words && end - x > 8 && !saves)
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
 

@@ -66,7 +66,7 @@ static void state_of_stat(const struct step_stat *stat, const struct step_row *s
 		snprintf(out->words, sizeof(out->words), "%zu dir%s", stat->dirs,
 			 stat->dirs == 1 ? "" : "s");
 	else
-		snprintf(out->words, sizeof(out->words), st->elsewhere ? "outside" : "-");
+		snprintf(out->words, sizeof(out->words), st->elsewhere ? "outside" : "as before");
 }
 
 /* Sets the state: a sign and a word, else the number of lines. */

@@ -409,13 +409,16 @@ void steplist_collect(struct view_steps *p)
 {
 	const struct model *m = p->v.ui->spec.model;
 	AUTO_FREE int64_t *places = xcalloc(m->n_edits + 1, sizeof(*places));
-	size_t end;
+	size_t first = 0, end;
 
 	p->n = 0;
 	for (size_t i = 0; i < m->n_edits; i++)
 		places[i] = place_of(m, &m->edits[i]);
 	add_edits(p, places, 0, 0);
-	for (size_t i = 0; i < m->n_steps; i = end) {
+	/* A recording has no turns of earlier sessions. */
+	for (; p->v.ui->spec.replay && first < m->n_steps && m->steps[first].earlier; first++)
+		add_edits(p, places, m->steps[first].id, 0);
+	for (size_t i = first; i < m->n_steps; i = end) {
 		end = rows_end(p, i);
 		if (is_idle_session(p, i, end)) {
 			for (size_t k = i; k < end; k++)
