@@ -183,12 +183,12 @@ static bool is_test(const struct page *p, const struct fact *f)
 
 static bool is_work(const struct page *p, const struct fact *f)
 {
-	return f->step || is_test(p, f);
+	return (f->step && !f->note) || is_test(p, f);
 }
 
 static bool is_look(const struct page *p, const struct fact *f)
 {
-	return !is_work(p, f);
+	return !f->note && !is_work(p, f);
 }
 
 /* ---- the summary ----------------------------------------------------------------------------- */
@@ -209,7 +209,8 @@ static size_t count_facts(const struct report *r, enum fact_kind kind, bool allo
 		for (size_t i = 0; i < r->turns[k].n; i++) {
 			const struct fact *f = &r->turns[k].list[i];
 
-			n += f->kind == kind && (!allowed_only || f->allowed) ? f->count : 0;
+			n += f->kind == kind && !f->note && (!allowed_only || f->allowed) ? f->count
+											  : 0;
 		}
 	return n;
 }
