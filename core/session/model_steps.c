@@ -29,8 +29,12 @@ struct step_row *model_step(struct model *m, int64_t id)
 
 bool step_row_is_note(const struct step_row *s)
 {
-	return step_is_note(s->kind, s->elsewhere,
-			    s->created + s->modified + s->deleted + s->renamed, s->command);
+	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
+	const bool home = s->kind == STEP_AMBIENT && s->command && strstr(s->command, ": edit ~/");
+
+	if (home && (s->running || !changed))
+		return true;
+	return !s->running && step_is_note(s->kind, s->elsewhere, changed, s->command);
 }
 
 static bool is_note(const struct model *m, int64_t id)

@@ -363,7 +363,12 @@ static void a_temporary_file_is_as_before(void **state)
 	model_add_step(&s.model, 1, STEP_COMMAND, "make", 1000000);
 	touch(&s, 1, "openat", HERE "a.tmp", NULL);
 	touch(&s, 1, "mkdirat", HERE "t", NULL);
+	touch(&s, 1, "renameat", HERE "b.c.tmp1", HERE "b.c");
+	touch(&s, 1, "connect", "127.0.0.1:80", "127.0.0.1");
 	ui_changed(s.ui);
+	assert_true(scene_shows(&s, "write   b.c"));
+	assert_false(scene_shows(&s, "b.c.tmp1"));
+	assert_true(scene_shows(&s, "connect 127.0.0.1:80"));
 	assert_true(scene_shows(&s, "write   a.tmp"));
 	assert_true(scene_shows(&s, "A t/"));
 	model_remove_step(&s.model, 1);

@@ -24,8 +24,10 @@ static const char *kind_name(enum step_kind kind)
 
 bool log_rows_is_note(const struct step_info *s)
 {
-	return step_is_note(s->kind, s->elsewhere,
-			    s->created + s->modified + s->deleted + s->renamed, s->command);
+	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
+
+	return step_is_note(s->kind, s->elsewhere, changed, s->command) ||
+	       (s->kind == STEP_AMBIENT && !changed && !s->incomplete);
 }
 
 static void print_json(const struct step_info *s, bool undone, const char *const *split)

@@ -1,7 +1,6 @@
 /* ui_actions - performs actions that no view handles: popups, undo, prompts, panes. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/ui.h"
-#include "tui/console/views/steplist.h"
 
 #include "tui/console/replay/moment.h"
 #include "tui/console/replay/replay.h"
@@ -124,7 +123,7 @@ bool ui_undo_newest(struct ui *ui)
 
 	for (size_t i = m->n_steps; i > 0; i--) {
 		const struct step_row *s = &m->steps[i - 1];
-		const bool elsewhere = s->elsewhere || steplist_is_note(s); /* while it runs */
+		const bool elsewhere = s->elsewhere || step_row_is_note(s); /* while it runs */
 
 		if (!s->undone && !s->gone && (!elsewhere || m->undo_home)) {
 			ui_undo(ui, UNDO_BACK, s->id);

@@ -185,7 +185,8 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 			const struct verdict *v)
 {
 	/* a save by a temporary name "a.c.tmp1" */
-	const bool saves = r->kind == ROW_TOUCH && *v->words && str_starts(r->text, v->words);
+	const bool again = r->kind == ROW_TOUCH && *v->words && str_starts(r->text, v->words);
+	const bool saves = again && str_eq(answers_op(r->op), "rename");
 	const char *path = saves ? v->words : r->text;
 	int x = line.x, end = line.x + line.w;
 	char op[24];
@@ -197,7 +198,7 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 	}
 	x += surface_hostile(s, x, line.y, end - x - 1, v->role,
 			     r->kind == ROW_EXTERNAL ? ui_edited(ui, path) : ui_path(ui, path));
-	if (*v->words && end - x > 8 && !saves)
+	if (*v->words && end - x > 8 && !again)
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
 

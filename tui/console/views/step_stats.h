@@ -24,14 +24,14 @@ struct stat_file {
 
 struct step_stat {
 	int64_t id;
-	bool read;		 /* false: not read yet */
+	bool read; /* false: not read yet */
 	size_t files, dirs;
 	struct git_files own;
 	size_t added, deleted;
 	bool many;		/* lines are not counted */
 	struct stat_file *list; /* at most STATS_FILES */
 	size_t n;
-	struct git_words git;	/* summary of `own`; raw */
+	struct git_words git; /* summary of `own`; raw */
 	UT_hash_handle hh;
 };
 

@@ -133,8 +133,8 @@ struct turn_sum steplist_turn_sum(const struct view_steps *p, size_t first)
 		const struct step_stat *stat =
 			is_agents(&m->steps[i]) ? steplist_stat(p, &m->steps[i]) : NULL;
 
-		work += !steplist_is_note(&m->steps[i]);
-		undone += !steplist_is_note(&m->steps[i]) && m->steps[i].undone;
+		work += !step_row_is_note(&m->steps[i]);
+		undone += !step_row_is_note(&m->steps[i]) && m->steps[i].undone;
 		if (!stat)
 			continue;
 		ret.added += stat->added;

@@ -326,10 +326,10 @@ static void say_none(const struct view_review *p, char *out, size_t size)
 
 	if (!p->read || *p->why || p->hunks.n || !p->n_steps || p->session) {
 		snprintf(out, size, "%s",
-			 *p->why	? p->why
-			 : !p->read	? "The changes are being read."
-			 : p->hunks.n	? "All of it is kept; F lists it."
-			 : p->n_steps	? "No file of the project has changed."
+			 *p->why      ? p->why
+			 : !p->read   ? "The changes are being read."
+			 : p->hunks.n ? "All of it is kept; F lists it."
+			 : p->n_steps ? "No file of the project has changed."
 			 : model_running(ui->spec.model, NULL)
 				 ? "A step still runs: what it changed shows when it ends."
 				 : "The agent has changed nothing yet.");
