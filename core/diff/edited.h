@@ -30,7 +30,7 @@ struct git_files {
 };
 /* Counts the path if it is one. Returns whether it is. */
 bool git_files_add(struct git_files *g, const char *path);
-/* Returns whether they are those that a commit leaves. */
+/* Returns whether a commit wrote them. */
 bool git_files_commit(const struct git_files *g);
 
 /* What the paths of a barrier are together. */

@@ -60,14 +60,17 @@ struct counts {
 
 static void count_change(struct counts *n, const struct change *c)
 {
-	AUTO_FREE char *whole = c->base ? path_join(c->base, c->path) : NULL;
-	const bool git = git_files_add(&n->git, whole ? whole : c->path);
-	const bool dir = !git && c->root == 0 && c->kind != CHANGE_RENAMED &&
-			 S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
+	/* a git directory outside the working folder */
+	AUTO_FREE char *whole =
+		c->base && strstr(c->base, ".git") ? path_join(c->base, c->path) : NULL;
+	const bool dir = S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
 
-	n->dirs += dir;
-	if (git || dir || c->root != 0)
-		n->by_kind[c->kind] -= n->by_kind[c->kind] > 0;
+	if (git_files_add(&n->git, whole ? whole : c->path) || c->root != 0)
+		return;
+	if (dir && c->kind != CHANGE_RENAMED)
+		n->dirs++;
+	else
+		n->by_kind[c->kind]++;
 }
 
 /* Counts the step's files in the working folders. Of a step elsewhere, with more paths than
@@ -85,6 +88,7 @@ static void count(struct counts *n, const struct step_info *s, struct journal *j
 					 [CHANGE_RENAMED] = s->renamed}};
 	if (s->elsewhere || all > COUNTED_MAX || journal_changes(j, s->id, &list, &len, &err) < 0)
 		return;
+	*n = (struct counts){0};
 	for (size_t i = 0; i < len; i++)
 		count_change(n, &list[i]);
 	change_free(list, len);
