@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/policy/builtin/hidden.h"
 #include "core/policy/policy.h"
+#include "core/session/answers/answers.h"
 #include "tui/commands/report.h"
 #include "tui/commands/report_doc.h"
 
@@ -69,7 +70,7 @@ static void put_question(struct page *p, const struct fact *f)
 {
 	struct doc *d = &p->doc;
 
-	doc_quote(d, f->op ? f->op : "?");
+	doc_quote(d, answers_op(f->op ? f->op : "?"));
 	doc_say(d, " ");
 	doc_quote(d, f->object ? f->object : "");
 	if (f->program && *f->program) {
@@ -97,7 +98,7 @@ static void put_refusal(struct page *p, const struct fact *f)
 {
 	struct doc *d = &p->doc;
 
-	doc_quote(d, f->op ? f->op : "?");
+	doc_quote(d, answers_op(f->op ? f->op : "?"));
 	doc_say(d, " ");
 	doc_quote(d, f->object ? f->object : "");
 	if (f->count > 1)
