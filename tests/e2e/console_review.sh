@@ -178,6 +178,7 @@ act C-] u
 sees 'changes back +c.txt' "its undo"
 act U
 ok "brings it back" wait_for 10 has ten c.txt
+loses '╔═' "the dialog closes"
 act C-] v
 sees 'review  1 of 3 done  third' "the piece is open again"
 act n n

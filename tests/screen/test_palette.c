@@ -240,7 +240,7 @@ static void files_of_git_are_one_row(void **state)
 	set_path(s, 1, ".git/objects/01/e79c32");
 	set_path(s, 2, ".git/index");
 	assert_true(scene_shows(s, "Rolls back 2 steps (4, 3): 3 paths"));
-	assert_true(scene_shows(s, "git  2 files of git's own: i lists them"));
+	assert_true(scene_shows(s, "git 2 files of git's own: i lists them"));
 	assert_true(scene_shows(s, "README.md"));
 	assert_false(scene_shows(s, ".git/index"));
 	scene_keys(s, "i");

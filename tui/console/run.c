@@ -348,10 +348,10 @@ static void tell_what_asks(struct model *m, bool dynamic)
 			      : m->asks_network ? " and hosts"
 						: "; no network";
 	AUTO_FREE char *words =
-		xasprintf("asks: %s%s", dynamic ? "other files" : "writes elsewhere", network);
+		xasprintf("asks you: %s%s", dynamic ? "other files" : "writes elsewhere", network);
 
 	if (!m->hosts)
-		model_add_row(m, ROW_NOTE, 0, 0, 0, "note", "free: this folder", NULL);
+		model_add_row(m, ROW_NOTE, 0, 0, 0, "note", "allowed: this folder", NULL);
 	model_add_row(m, ROW_NOTE, 0, 0, 0, "note", words, NULL);
 }
 

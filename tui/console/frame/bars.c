@@ -240,7 +240,7 @@ static void count_steps(const struct model *m, int cols, char *out, size_t size)
 	for (size_t i = m->n_steps; i-- > 0;) {
 		if (turn && turn_mark_of(m->turns, m->n_turns, m->steps[i].id) != turn)
 			break;
-		if (steplist_is_note(&m->steps[i]))
+		if (m->steps[i].earlier || step_row_is_note(&m->steps[i]))
 			continue;
 		undone += m->steps[i].undone;
 		n += !m->steps[i].undone;

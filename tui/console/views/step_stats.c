@@ -90,15 +90,15 @@ static void read_step(struct stats_worker *w, struct step_stat *s)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		s->files += counts(&list[i]);
-		s->own += list[i].root == 0 && diff_is_gits_own(list[i].path);
-		s->dirs += list[i].root == 0 && is_dir(&list[i]) && !diff_is_gits_own(list[i].path);
+		if (list[i].root == 0 && !git_files_add(&s->own, list[i].path))
+			s->dirs += is_dir(&list[i]);
 	}
 	s->many = s->files > STATS_FILES;
 	s->list = xcalloc(MIN(s->files, (size_t)STATS_FILES) + 1, sizeof(*s->list));
 	for (size_t i = 0; i < n && !s->many && !atomic_load(&w->stop); i++)
 		if (counts(&list[i]))
 			add_file(w, s, &list[i]);
-	if (s->own)
+	if (s->own.n)
 		git_words_add(&s->git, w->journal, s->id, list, n);
 	change_free(list, n);
 }
