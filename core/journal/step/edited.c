@@ -20,6 +20,8 @@
 #include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 
+#define NEW_NS 100000000 /* the time after a file's creation in which no user saves it */
+
 /* Adds a note to the end of the file, or leaves the file as it was. */
 static int append_note(int dir, const struct buf *note)
 {
@@ -81,15 +83,13 @@ static bool in_made_dir(struct step *s, const char *key)
 	char *slash;
 
 	while (s->made_dir && (slash = strrchr(dir, '/'))) {
-		struct touched_inode *k;
 		struct spot at;
 		struct object o;
 
 		*slash = '\0';
 		if (root_look(s->j, root, dir, &at, &o) < 0 || !o.mode)
 			return false;
-		k = step_known(s, &o);
-		if (k && k->flags & TOUCHED_CREATED)
+		if (step_created(s, &o))
 			return true;
 	}
 	return false;
@@ -135,6 +135,16 @@ void edited_take(struct step *s, int root, const char *path, const struct object
 	note_path(s, key, true);
 }
 
+/* Returns whether all closes that the steps' own descriptors explain were reported. Commands make
+ * and remove many files of their own: of these, one that did not change after its first moments is
+ * not looked at. */
+static bool may_be_saved(const struct step *s, const struct open_file *f, const struct object *o)
+{
+	if (f->closes != f->opens || !step_created(s, o))
+		return f->closes >= f->opens;
+	return o->ctime_ns - o->btime_ns > NEW_NS;
+}
+
 void edited_look(struct step *s, const struct op_target *w)
 {
 	struct open_file *f =
@@ -144,9 +154,7 @@ void edited_look(struct step *s, const struct op_target *w)
 
 	if (S_ISREG(w->obj.mode) && w->path && w->obj.nlink == 1)
 		edited_take(s, w->root, w->path, &w->obj);
-	/* Commands make and remove many files of their own: one close more must have been reported
-	 * before such a file is looked at. */
-	if (!f || f->closes < f->opens + op_target_is_made(s, w))
+	if (!f || !may_be_saved(s, f, &w->obj))
 		return;
 	fd = *w->bare ? borrow_peek(s->j, w->dirfd, w->bare) : borrow_open_file(s->j, w->dirfd, "");
 	if (fd < 0 || !open_file_is_shared(f, fd))
