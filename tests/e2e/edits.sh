@@ -177,6 +177,23 @@ done
 is "$(cat "$at/gone" "$at/dying" "$at/made/mine")" $'HUMAN gone\nHUMAN dying\nHUMAN made/mine' \
 	"has those that the command has removed"
 
+# Between two steps that are undone together, in place, by a save over it, and in a directory that the second step
+# renames: the undo replaced your version after the agent's.
+at=$(new_folder two)
+in_folder "$at" sh -c 'mkdir d; for f in same over d/in left; do echo before >$f; done'
+in_folder "$at" sh -c 'for f in same d/in left; do echo a >$f; done; echo a >n; mv n over'
+(cd "$at" && for f in same d/in; do echo "HUMAN $f" >$f; done; echo "HUMAN over" >.n && mv .n over)
+in_folder "$at" sh -c 'mv d e; echo b >same; echo b >e/in; echo b >left; echo b >n; mv n over'
+ok "undo -n 2 --force" cordon_in "$at" undo -n 2 --force
+in_folder "$at" sh -c 'echo next >next'
+n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
+for f in same over; do
+	is "$(cat "$at/$f.saved-$n" "$at/$f.saved-$n-2")" $'b\n'"HUMAN $f" "has the agent's version and yours of $f"
+done
+is "$(cat "$at/e/in" "$at/e/in.saved-$n-2")" $'b\nHUMAN d/in' "also where a directory was renamed after your save"
+is "$(ls -d "$at"/*.saved-* | wc -l)" 4 "and no others"
+
 # Bytes of the agent never reach a protected name between conflict markers.
 at=$(new_folder guarded)
 git -C "$at" init -q && cp "$at/.git/config" config

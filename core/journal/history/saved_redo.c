@@ -13,9 +13,11 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/list.h"
 #include "core/journal/history/overwritten.h"
+#include "core/journal/history/step_summary.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/step/step.h"
@@ -127,6 +129,7 @@ struct part { /* one of the steps */
 	size_t at;
 	struct rec rec; /* the next one, if `more` */
 	bool more;
+	bool seen; /* find_between() has looked at its version */
 };
 
 struct parts {
@@ -167,6 +170,7 @@ static void rewind_all(struct parts *p)
 	for (size_t i = 0; i < p->n; i++) {
 		p->list[i].at = 0;
 		p->list[i].more = undo_log_next(&p->list[i].log, &p->list[i].at, &p->list[i].rec);
+		p->list[i].seen = false;
 	}
 }
 
@@ -218,9 +222,9 @@ static int open_object(const struct part *p, const struct rec *r, const char *re
  * Opens the object that was at the path before the rollback: the first record that has put it away
  * has it. If the rollback left the path as it was, or if the path did not exist, opens the oldest
  * state of the steps, which the last record has. newer: how many versions that a step overwrote are
- * passed over.
+ * passed over. *seq: number of the record.
  */
-static int find(struct parts *all, const char *path, size_t newer)
+static int find(struct parts *all, const char *path, size_t newer, uint64_t *seq)
 {
 	AUTO_FREE char *now = xstrdup(path);
 	struct part *p, *with = NULL;
@@ -239,6 +243,7 @@ static int find(struct parts *all, const char *path, size_t newer)
 			with = p;
 			oldest = r;
 		}
+		*seq = r.seq;
 		if (out)
 			continue;
 		absent |= r.type == REC_NEW && str_eq(now, r.path);
@@ -249,7 +254,101 @@ static int find(struct parts *all, const char *path, size_t newer)
 		if (rec_has_bytes(&r) && !absent && str_eq(now, r.path) && !newer--)
 			return open_object(p, &r, "");
 	}
+	*seq = oldest.seq;
 	return with ? open_object(with, &oldest, "") : -ENOENT;
+}
+
+/* Returns the part of the name below the record's object, "" for the object itself; NULL: another
+ * file. */
+static const char *below(const struct rec *r, const char *name)
+{
+	bool there = r->type == REC_GONE ? path_is_beneath(name, r->path)
+					 : rec_has_bytes(r) && str_eq(name, r->path);
+
+	return there ? name + strlen(r->path) : NULL;
+}
+
+/* Returns whether the step has left the file with this size and time at one of the names, or none
+ * at any. */
+static bool is_as_left(const struct part *p, const struct path_set *names, const struct stat *st)
+{
+	AUTO_SUMMARY struct summary s = {0};
+	bool any = summary_load(p->dir, true, &s) < 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		const struct change *c = &s.changes[i];
+
+		if (!c->after.exists || !path_set_has(names, c->root, c->path))
+			continue;
+		if (c->after.size == (uint64_t)st->st_size &&
+		    c->after.mtime_ns == OS_MTIME(st).tv_sec * 1000000000 + OS_MTIME(st).tv_nsec)
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
+/* Adds the names before the record's rename. A file may have come to its name by it, or may have
+ * been at this name before. */
+static void carry_names(struct path_set *names, const struct rec *r)
+{
+	for (size_t i = 0, n = path_set_count(names); i < n; i++) {
+		const char *path;
+		int root = path_key_root(path_set_key(names, i), &path);
+		AUTO_FREE char *now = xstrdup(path);
+
+		if (rec_carry(r, &root, &now))
+			path_set_add(names, root, now);
+	}
+}
+
+/* Opens the file that the record has put away, if a program outside has written it after the
+ * record's step: it is not as the step left it. */
+static int open_edited(struct part *p, const struct rec *r, const struct path_set *names)
+{
+	const char *rest = NULL, *path;
+	AUTO_CLOSE int fd = -1;
+	struct span meta, bytes;
+	struct stat st;
+
+	for (size_t i = 0; i < path_set_count(names) && !rest; i++)
+		if (path_key_root(path_set_key(names, i), &path) == 0)
+			rest = below(r, path);
+	if (!rest || p->seen)
+		return -ENOENT;
+	p->seen = true;
+	fd = open_object(p, r, rest);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	if (r->type == REC_CONTENT) { /* the copy has a time of its own */
+		undo_log_content(r, &meta, &bytes);
+		OS_MTIME(&st).tv_sec = attributes_mtime(meta) / 1000000000;
+		OS_MTIME(&st).tv_nsec = attributes_mtime(meta) % 1000000000;
+	}
+	return is_as_left(p, names, &st) ? -ENOENT : take_fd(&fd);
+}
+
+/* Opens a version that was written between two of the steps: the rollback has put it away after
+ * that of the newer step. but: number of the record that find() took. */
+static int find_between(struct parts *all, const char *path, size_t newer, uint64_t but)
+{
+	AUTO_PATH_SET struct path_set names = {0};
+	struct part *p;
+	struct rec r;
+
+	path_set_add(&names, 0, path);
+	rewind_all(all);
+	while ((p = next(all, &r))) {
+		AUTO_CLOSE int fd = -1;
+
+		if (r.root || rec_is_idle(&r) || r.flags & REC_ASIDE)
+			continue;
+		fd = open_edited(p, &r, &names);
+		if (fd >= 0 && r.seq != but && !newer--)
+			return take_fd(&fd);
+		carry_names(&names, &r);
+	}
+	return -ENOENT;
 }
 
 static bool is_file(int fd)
@@ -262,12 +361,13 @@ static bool is_file(int fd)
 static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 {
 	AUTO_CLOSE int fd = -1;
+	uint64_t seq;
 
 	if (a->n_paths == PATHS_MAX)
 		a->more = true;
 	if (a->more)
 		return;
-	fd = find(all, path, 0);
+	fd = find(all, path, 0, &seq);
 	if (!is_file(fd))
 		return;
 	a->paths = xrealloc(a->paths, (a->n_paths + 1) * sizeof(*a->paths));
@@ -394,9 +494,15 @@ int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path
 	AUTO_FREE char *dir = xasprintf("saved/%" PRIu64, number);
 	struct parts all = {0};
 	AUTO_CLOSE int fd = -1;
+	uint64_t seq = 0;
 	int r = parts_open(j, dir, &all);
+	bool own = r == 0 && is_overwritten(&all);
 
-	fd = r < 0 ? r : newer && !is_overwritten(&all) ? -ENOENT : find(&all, path, newer);
+	fd = r < 0 ? r : find(&all, path, own ? newer : 0, &seq);
+	if (r == 0 && newer && !own) {
+		util_close_fd(&fd);
+		fd = find_between(&all, path, newer - 1, seq);
+	}
 	parts_done(&all);
 	if (!is_file(fd))
 		return err_say(err, -ENOENT,
