@@ -194,6 +194,22 @@ done
 is "$(cat "$at/e/in" "$at/e/in.saved-$n-2")" $'b\nHUMAN d/in' "also where a directory was renamed after your save"
 is "$(ls -d "$at"/*.saved-* | wc -l)" 4 "and no others"
 
+# The same if the agent's version is gone or a link, and if the undo leaves the files.
+for how in --force --keep-mine; do
+	at=$(new_folder "two$how")
+	in_folder "$at" sh -c 'for f in kept gone link; do echo before >$f; done'
+	in_folder "$at" sh -c 'for f in kept gone link; do echo a >$f; done'
+	(cd "$at" && for f in kept gone link; do echo "HUMAN $f" >$f; done)
+	in_folder "$at" sh -c 'echo b >kept; rm gone; rm link; ln -s kept link'
+	ok "undo -n 2 $how" cordon_in "$at" undo -n 2 $how
+	in_folder "$at" sh -c 'echo next >next'
+	n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+	ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
+	for f in kept gone link; do
+		like "$(cat "$at/$f.saved-$n"*)" "HUMAN $f" "has your version of $f"
+	done
+done
+
 # Bytes of the agent never reach a protected name between conflict markers.
 at=$(new_folder guarded)
 git -C "$at" init -q && cp "$at/.git/config" config
