@@ -167,7 +167,7 @@ static void loss_show(const struct loss *l, const struct worktree_target *t)
 	if (l->ahead && *l->ahead)
 		printf("Commits that are not merged: %zu\n", worktree_lines(l->ahead));
 	worktree_show_lines(l->ahead);
-	if (*l->files)
+	if (l->files && *l->files)
 		print_count(worktree_lines(l->files), "change", " not committed:\n");
 	worktree_show_lines(l->files);
 	worktree_show_unseen(t->place);
