@@ -181,9 +181,10 @@ is "$(cat "$at/gone" "$at/dying" "$at/made/mine")" $'HUMAN gone\nHUMAN dying\nHU
 # renames: the undo replaced your version after the agent's.
 at=$(new_folder two)
 in_folder "$at" sh -c 'mkdir d; for f in same over d/in left; do echo before >$f; done'
-in_folder "$at" sh -c 'for f in same d/in left; do echo a >$f; done; echo a >n; mv n over'
+in_folder "$at" sh -c 'for f in same d/in left; do echo a >$f; done; echo a >n; mv n over; mkdir made'
 (cd "$at" && for f in same d/in; do echo "HUMAN $f" >$f; done; echo "HUMAN over" >.n && mv .n over)
-in_folder "$at" sh -c 'mv d e; echo b >same; echo b >e/in; echo b >left; echo b >n; mv n over'
+echo "HUMAN made/mine" >"$at/made/mine"
+in_folder "$at" sh -c 'mv d e; echo b >made/mine; echo b >same; echo b >e/in; echo b >left; echo b >n; mv n over'
 ok "undo -n 2 --force" cordon_in "$at" undo -n 2 --force
 in_folder "$at" sh -c 'echo next >next'
 n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
@@ -192,6 +193,7 @@ for f in same over; do
 	is "$(cat "$at/$f.saved-$n" "$at/$f.saved-$n-2")" $'b\n'"HUMAN $f" "has the agent's version and yours of $f"
 done
 is "$(cat "$at/e/in" "$at/e/in.saved-$n-2")" $'b\nHUMAN d/in' "also where a directory was renamed after your save"
+is "$(cat "$at/made/mine" "$at/made/mine.saved-$n-2")" $'b\nHUMAN made/mine' "and in a directory that the first step made"
 is "$(find "$at" -maxdepth 1 -name "*.saved-*" | wc -l)" 4 "and no others"
 
 # The same if the agent's version is gone or a link, and if the undo leaves the files.

@@ -150,25 +150,25 @@ static const char *below(const struct rec *r, const char *name)
 	return there ? name + strlen(r->path) : NULL;
 }
 
-/* Returns whether the step has left the file with this size and time at one of the names, or did
- * not change any of them. */
+/* Returns whether the step has left the file with this size and time at one of the names; `unknown`
+ * if it did not change any of them. */
 static bool is_as_left(const struct saved_part *p, const struct path_set *names,
-		       const struct stat *st)
+		       const struct stat *st, bool unknown)
 {
 	AUTO_SUMMARY struct summary s = {0};
-	bool any = summary_load(p->dir, true, &s) < 0;
+	bool as_left = summary_load(p->dir, true, &s) == 0 && unknown;
 
 	for (size_t i = 0; i < s.n; i++) {
 		const struct change *c = &s.changes[i];
 
 		if (!path_set_has(names, c->root, c->path))
 			continue;
+		as_left = false;
 		if (c->after.exists && c->after.size == (uint64_t)st->st_size &&
 		    c->after.mtime_ns == OS_MTIME(st).tv_sec * 1000000000 + OS_MTIME(st).tv_nsec)
 			return true;
-		any = true;
 	}
-	return !any;
+	return as_left;
 }
 
 /* Adds the names before the record's rename, of the rollback or, if it was left out, of the step. A
@@ -253,7 +253,7 @@ static int find_between(struct saved_parts *all, const char *path, size_t newer,
 			p->seen |= !out;
 			v = out ? version_next(&found, &v) : v;
 		}
-		if (v.fd >= 0 && v.seq != but && !is_as_left(p, &names, &v.st) && !newer--)
+		if (v.fd >= 0 && v.seq != but && !is_as_left(p, &names, &v.st, out) && !newer--)
 			fd = take_fd(&v.fd);
 		util_close_fd(&v.fd);
 		carry_names(&names, &r, out);
