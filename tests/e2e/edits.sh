@@ -193,7 +193,7 @@ for f in same over; do
 	is "$(cat "$at/$f.saved-$n" "$at/$f.saved-$n-2")" $'b\n'"HUMAN $f" "has the agent's version and yours of $f"
 done
 is "$(cat "$at/e/in" "$at/e/in.saved-$n-2")" $'b\nHUMAN d/in' "also where a directory was renamed after your save"
-is "$(cat "$at/made/mine" "$at/made/mine.saved-$n-2")" $'b\nHUMAN made/mine' "and in a directory that the first step made"
+is "$(cat "$at/made/mine" "$at/made/mine.saved-$n-2")" $'b\nHUMAN made/mine' "and in a new directory"
 is "$(find "$at" -maxdepth 1 -name "*.saved-*" | wc -l)" 4 "and no others"
 
 # The same if the agent's version is gone or a link, and if the undo leaves the files.
