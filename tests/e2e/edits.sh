@@ -151,16 +151,17 @@ is "$(cat "$at/f.saved-$n")" "HUMAN F" "has your version after another step, too
 # user's own close reports a save there); with another directory in the place of theirs; and with a user's file in a
 # directory that the command makes and removes.
 at=$(new_folder held)
-in_folder "$at" sh -c 'mkdir d swap; for f in cut gone over d/below moved swap/f mark; do echo before >$f; done'
+in_folder "$at" sh -c 'mkdir d swap was; for f in cut gone over d/below moved swap/f was/f mark; do echo before >$f; done'
 start_in "$at" bash -c 'exec 5>>cut 6>>gone 7>>over; echo a >&5; echo a >&6; echo a >&7
-	exec 8>born 9>dying; echo a >&8; echo a >&9
+	exec 8>born 9>dying; echo a >&8; echo a >&9; mv was is
 	mkdir made; echo a >d/below; echo a >moved; echo a >swap/f; echo a >mark; touch ready; until [ -e go ]; do sleep 0.05; done
 	echo b >cut; echo b >born; rm gone dying; echo b >new; mv new over; echo b >d2/below; echo b >moved2
-	echo b >swap/f; rm -r made; echo b >mark'
+	echo b >swap/f; rm -r made was; echo b >mark'
 ok "the command has changed them" wait_for 20 test -e "$at/ready"
 sleep 0.2 # then no file that the command made is new
 (cd "$at" && mv d d2 && mv moved moved2
 	for f in cut born gone dying over d2/below moved2 made/mine; do echo "HUMAN $f" >$f; done
+	mkdir was && echo "HUMAN was/f" >was/f
 	mkdir new && echo "HUMAN swap/f" >new/f && mv swap old && mv new swap)
 saves() { # FILE - until the running step has a note of it, and so of all before it
 	echo MARK >"$at/$1" && sleep 0.2
@@ -174,7 +175,7 @@ ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
 for f in cut born over d2/below moved2 swap/f; do
 	is "$(cat "$at/$f.saved-$n")" "HUMAN $f" "has your version of $f"
 done
-is "$(cat "$at/gone" "$at/dying" "$at/made/mine")" $'HUMAN gone\nHUMAN dying\nHUMAN made/mine' \
+is "$(cat "$at"/{gone,dying,made/mine,was/f})" $'HUMAN gone\nHUMAN dying\nHUMAN made/mine\nHUMAN was/f' \
 	"has those that the command has removed"
 
 # Between two steps that are undone together, in place, by a save over it, and in a directory that the second step

@@ -74,20 +74,25 @@ void step_note_edit(struct step *s, const char *key)
 	buf_add(&s->j->unnoted, note.data, note.len);
 }
 
-/* Returns whether the step created a directory that the path is in. */
+/* Returns whether the step created a directory above the path, or moved or removed one of its name:
+ * an undo puts that in the place of another's. */
 static bool in_made_dir(struct step *s, const char *key)
 {
+	AUTO_FREE char *dir = xstrdup(key);
 	const char *path;
-	int root = path_key_root(key, &path);
-	AUTO_FREE char *dir = xstrdup(path);
+	int root = path_key_root(dir, &path);
 	char *slash;
 
-	while (s->made_dir && (slash = strrchr(dir, '/'))) {
+	while ((slash = strrchr(path, '/'))) {
 		struct spot at;
 		struct object o;
 
 		*slash = '\0';
-		if (root_look(s->j, root, dir, &at, &o) < 0 || !o.mode)
+		if (touched_paths_find(&s->touches, dir))
+			return true;
+		if (!s->made_dir)
+			continue;
+		if (root_look(s->j, root, path, &at, &o) < 0 || !o.mode)
 			return false;
 		if (step_created(s, &o))
 			return true;

@@ -21,8 +21,8 @@ struct step;
  * (history/overwritten.h). Without a record since the last note of the path, does nothing. */
 void step_note_edit(struct step *s, const char *key);
 /* Notes an external edit of the object at this path in all open steps that have touched the path or
- * captured the file: their next change captures it anew. Does the same in steps that created the
- * directory, because no undo of theirs restores another program's file. */
+ * captured the file: their next change captures it anew. Does the same in steps that created,
+ * moved or removed a directory above, because no undo of theirs restores another program's file. */
 void edited_note(struct journal *j, const char *key, const struct object *o);
 /* Does this before the step captures the file by this name, if it was edited by another. */
 void edited_take(struct step *s, int root, const char *path, const struct object *o);
