@@ -178,6 +178,20 @@ done
 is "$(cat "$at"/{gone,dying,made/mine,was/f})" $'HUMAN gone\nHUMAN dying\nHUMAN made/mine\nHUMAN was/f' \
 	"has those that the command has removed"
 
+# The command renames the directory of a file that it made and you edited.
+at=$(new_folder carried)
+start_in "$at" sh -c 'mkdir d; echo a >d/f; touch ready; until [ -e go ]; do sleep 0.05; done; mv d e'
+ok "the command has made a file" wait_for 20 test -e "$at/ready"
+saves() { # until the running step has a note of it
+	echo HUMAN >"$at/d/f" && sleep 0.2
+	grep -aq 0/d/f "$HOME"/.local/state/cordon/carried-*/open/*/edited
+}
+ok "the session sees your save" wait_for 20 saves
+touch "$at/go"
+wait "$pid"
+like "$(cordon_in "$at" undo 2>&1)" "'e/f' has changed since" "an undo asks about the file by its new name"
+is "$(cat "$at/e/f")" HUMAN "and leaves it"
+
 # Between two steps that are undone together, in place, by a save over it, and in a directory that the second step
 # renames: the undo replaced your version after the agent's.
 at=$(new_folder two)

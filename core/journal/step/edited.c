@@ -104,13 +104,11 @@ static bool in_made_dir(struct step *s, const char *key)
  * step touched it. */
 static bool note_path(struct step *s, const char *key, bool also)
 {
-	struct touched_path *t = touched_paths_find(&s->touches, key);
+	bool touched = touched_paths_edited(&s->touches, key);
 
-	if (t || also)
+	if (touched || also)
 		step_note_edit(s, key);
-	if (t)
-		t->foreign = true;
-	return t;
+	return touched;
 }
 
 void edited_note(struct journal *j, const char *key, const struct object *o)
