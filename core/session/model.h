@@ -255,6 +255,9 @@ struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int
 struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
 			   const char *path);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
+/* Returns whether a step changed nothing in the project, and was no command of the agent's. The
+ * name of a running step decides. */
+bool model_step_is_note(const struct step_row *st);
 /* Returns the newest step of kind STEP_API, such as a restore, in effect, or NULL. */
 const struct step_row *model_newest_restore(const struct model *m);
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,

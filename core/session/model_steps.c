@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/history.h"
+
 static void step_row_done(struct step_row *s)
 {
 	free(s->command);
@@ -25,6 +27,14 @@ struct step_row *model_step(struct model *m, int64_t id)
 		if (m->steps[i].id == id)
 			return &m->steps[i];
 	return NULL;
+}
+
+bool model_step_is_note(const struct step_row *st)
+{
+	if (st->running)
+		return st->kind == STEP_AMBIENT && st->command && strstr(st->command, ": edit ~/");
+	return step_is_note(st->kind, st->elsewhere,
+			    st->created + st->modified + st->deleted + st->renamed, st->command);
 }
 
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,

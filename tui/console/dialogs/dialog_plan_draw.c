@@ -197,9 +197,7 @@ static bool is_left_alone(const struct dialog_plan *d, int64_t step)
 		const struct step_row *st = &m->steps[i];
 
 		if (st->id == step)
-			return step_is_note(st->kind, st->elsewhere,
-					    st->created + st->modified + st->deleted + st->renamed,
-					    st->command);
+			return model_step_is_note(st);
 	}
 	return false;
 }

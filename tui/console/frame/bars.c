@@ -7,7 +7,6 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/replay/replay.h"
-#include "tui/console/views/steplist.h"
 #include "tui/console/frame/ui.h"
 
 static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
@@ -240,7 +239,7 @@ static void count_steps(const struct model *m, int cols, char *out, size_t size)
 	for (size_t i = m->n_steps; i-- > 0;) {
 		if (turn && turn_mark_of(m->turns, m->n_turns, m->steps[i].id) != turn)
 			break;
-		if (steplist_is_note(&m->steps[i]))
+		if (model_step_is_note(&m->steps[i]))
 			continue;
 		undone += m->steps[i].undone;
 		n += !m->steps[i].undone;

@@ -69,7 +69,6 @@ size_t steplist_turn_at(const struct model *m, size_t step); /* index in turns; 
 void steplist_text(const struct view_steps *p, const struct line *l, struct buf *out);
 /* Returns the index after the last step of a turn. */
 size_t steplist_turn_end(const struct model *m, size_t first);
-bool steplist_is_note(const struct step_row *st);
 /* Returns the agent of a turn's session. */
 const char *steplist_agent(const struct view_steps *p, size_t turn);
 /* Returns how many files the steps of a line of notes changed; 0 until one of them has ended. */

@@ -36,16 +36,6 @@ const struct step_stat *steplist_stat(const struct view_steps *p, const struct s
 	return p->stats && !st->running && !st->gone ? stats_get(p->stats, st->id) : NULL;
 }
 
-/* Returns whether a step changed nothing in the project, and was no command of the agent's. The
- * name of a running step decides. */
-bool steplist_is_note(const struct step_row *st)
-{
-	if (st->running)
-		return st->kind == STEP_AMBIENT && st->command && strstr(st->command, ": edit ~/");
-	return step_is_note(st->kind, st->elsewhere,
-			    st->created + st->modified + st->deleted + st->renamed, st->command);
-}
-
 const char *steplist_agent(const struct view_steps *p, size_t turn)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -94,7 +84,7 @@ static void turn_text(const struct view_steps *p, const struct line *l, struct b
 	for (size_t i = l->sub; !words && i < steplist_turn_end(m, l->sub) && n < TURN_NAMES; i++) {
 		const char *name = step_deed(m->steps[i].kind, m->steps[i].command);
 
-		if (!name || steplist_is_note(&m->steps[i]))
+		if (!name || model_step_is_note(&m->steps[i]))
 			continue;
 		buf_str(out, n++ ? ", " : "");
 		text_escape(out, name, strlen(name));
@@ -308,7 +298,7 @@ static size_t work_of(const struct view_steps *p, size_t from, size_t upto)
 	size_t n = 0;
 
 	for (size_t i = from; i < upto; i++)
-		n += p->places || !steplist_is_note(&p->v.ui->spec.model->steps[i]);
+		n += p->places || !model_step_is_note(&p->v.ui->spec.model->steps[i]);
 	return n;
 }
 
@@ -320,7 +310,7 @@ size_t steplist_note_files(const struct view_steps *p, const struct line *l)
 	for (size_t i = l->at; i < l->sub; i++) {
 		const struct step_row *st = &m->steps[i];
 
-		if (steplist_is_note(st))
+		if (model_step_is_note(st))
 			files += st->created + st->modified + st->deleted + st->renamed;
 	}
 	return files;
@@ -336,7 +326,7 @@ static void add_notes(struct view_steps *p, const int64_t *places, size_t from, 
 		return;
 	add(p, l);
 	for (size_t i = from; i < upto && steplist_is_open(p, &l); i++)
-		if (steplist_is_note(&m->steps[i]))
+		if (model_step_is_note(&m->steps[i]))
 			add_step(p, places, i, depth + 1);
 }
 
@@ -355,7 +345,7 @@ static void add_turn(struct view_steps *p, const int64_t *places, size_t from, s
 		return;
 	add_notes(p, places, from, upto, row);
 	for (size_t i = from; i < upto; i++)
-		if (p->places || !steplist_is_note(&m->steps[i]))
+		if (p->places || !model_step_is_note(&m->steps[i]))
 			add_step(p, places, i, row);
 		else
 			add_edits(p, places, m->steps[i].id, row);
