@@ -325,7 +325,7 @@ lint-deps: deps
 # ---- test ----------------------------------------------------------------------------------------
 .PHONY: test tests unit
 test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo*' picks some
-	$(Q)$(again) tests $(if $(filter no,$(DEPS)),,agents)
+	$(Q)$(again) all $(UNIT) $(MODEL) $(TOOLS) $(if $(SANITIZED),,$(FUZZ)) $(if $(filter no,$(DEPS)),,agents)
 	$(if $(SANITIZED),$(Q)$(again) B=asan build/asan/cordon $(SANITIZED))
 	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(SANITIZED) $(UNIT) $(if $(SANITIZED),,$(FUZZ)) $(SCRIPTS)
 
