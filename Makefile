@@ -27,7 +27,7 @@ ifndef JOBS
 JOBS := $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
 endif
 # make lint: clang-tidy stops after this many seconds and names what it has not looked at: what was changed last comes first
-TIDY_SECONDS ?= $(if $(CI),240,480)
+TIDY_SECONDS ?= $(if $(CI),150,480)
 # make soak: seconds at most, how many sequences, from which on (0: from the clock)
 SOAK_SECONDS ?= 600
 SOAK_N ?= 20000
