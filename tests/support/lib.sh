@@ -95,6 +95,29 @@ use_backend() {
 # soak sets the number.
 rounds() { echo "${CRASH_ROUNDS:-$(($1 / (${TEST_AGAIN:+1} + 1) / ${TEST_FEWER:-1}))}"; }
 
+# killed N ARGUMENT... - cordon with these arguments in this folder: SIGKILL at a random moment within N hundredths of a
+# second, and in every third case during the repair by the next start, too. At last a start has repaired everything; if
+# it fails, $out has its output.
+killed() {
+	local most=$1 mark pid
+	shift
+	mark=$(new_mark)
+	"$CORDON" "$@" >/dev/null 2>&1 &
+	pid=$!
+	sleep "0.0$((RANDOM % most))$((RANDOM % 10))"
+	kill -KILL "$pid" $(pgrep -P "$pid") 2>/dev/null
+	wait "$pid" 2>/dev/null
+	wait_for 10 bash -c "! pgrep -f '^$CORDON ${*:1:2}'"
+	if [ $((RANDOM % 3)) = 0 ]; then
+		"$CORDON" run --headless -- true "$mark" >/dev/null 2>&1 &
+		sleep "0.00$((RANDOM % 9))"
+		kill -KILL $! $(pgrep -P $!) 2>/dev/null
+		wait $! 2>/dev/null
+		wait_for 10 none_marked "$mark"
+	fi
+	out=$("$CORDON" run --headless -- true 2>&1)
+}
+
 # new_folder NAME - an empty working folder; prints its path.
 new_folder() { mkdir -p "$TEST_TMP/$1" && echo "$TEST_TMP/$1"; }
 
