@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/history.h"
+
 static void step_row_done(struct step_row *s)
 {
 	free(s->command);

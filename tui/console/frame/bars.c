@@ -7,7 +7,6 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/replay/replay.h"
-#include "tui/console/views/steplist.h"
 #include "tui/console/frame/ui.h"
 
 static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
