@@ -39,6 +39,8 @@ is "$(cat hooks/pre-commit 2>/dev/null)" "" "nor a hook that a nested repository
 
 # ---- what a start has seen is not read again -------------------------------------------------------
 
+mkdir -p "$dir"/few/{a,b} && cd "$dir/few" || exit 1
+python3 -c 'for i in range(10000): open("%s/f%d" % ("ab"[i % 2], i), "x").close()'
 cd "$dir/big" || exit 1
 sleep 4 # what changed within the last seconds is read each time
 run -- true >/dev/null
@@ -72,6 +74,11 @@ else
 fi
 printf '\0' | dd of="$seen" bs=1 seek=2000 conv=notrunc status=none
 unlike "$(run -- sh -c 'for p; do cat $p/.env; done' - p3/m43/d43 p5/m45/d45/old)" SECRET "a damaged record hides the same"
+
+cd "$dir/few" && run -- true >/dev/null
+ok "a start keeps what it has seen of two directories with 5000 files each" test -s "$HOME"/.local/state/cordon/seen/few-*
+echo SECRET >b/.env
+unlike "$(run -- cat b/.env)" SECRET "and finds a new secret there"
 
 # ---- a tree that takes longer than a start may -----------------------------------------------------
 
