@@ -38,7 +38,7 @@ struct seen_dir {
 /* The directories seen by one thread, or by the whole search. */
 struct seen_part {
 	struct buf records, names;
-	size_t fresh; /* what was read, not taken from the earlier search, in directories */
+	size_t fresh; /* small directories' worth of reading that the earlier search did not save */
 	uint64_t dev; /* the last device, and whether its ctimes are reliable */
 	bool device_known, device_tells;
 };
