@@ -572,7 +572,7 @@ static void records_are_listed(void **state)
 	struct seen_records seen = {0};
 
 	assert_int_equal(journal_dump(f->j, id, see_record, &seen, &f->err), 0);
-	assert_string_equal(seen.types, "step: times: content:big content:small gone:gone ");
+	assert_string_equal(seen.types, "step: times: content:big content:small gone:gone end: ");
 	assert_int_equal(journal_dump(f->j, 0, see_record, &seen, &f->err), 0);
 	assert_int_equal(journal_dump(f->j, 99, see_record, &seen, &f->err), -ENOENT);
 }

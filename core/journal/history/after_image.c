@@ -170,18 +170,6 @@ static void put_one(struct buf *b, const char *key, const struct object *o, uint
 	codec_put_u64(b, image);
 }
 
-/* Writes the step's original image, if newer steps redone with it have changed the path. */
-static bool put_left(struct buf *b, const struct after_image_how *how, const char *key)
-{
-	unsigned flags = (flags_of(how, key, NULL) & ~IMAGE_SHARED) | IMAGE_EARLIER;
-	struct after_image left;
-
-	if (!how->left || !after_images_find(how->left, key, &left))
-		return false;
-	put_one(b, key, &left.obj, left.hash, flags, 0);
-	return true;
-}
-
 /* Writes the old image of a path with an external edit: its bytes are still the base of a merge. */
 static bool put_old(struct buf *b, struct images *im, int stepdir,
 		    const struct after_image_how *how, const char *key)
@@ -269,8 +257,6 @@ static int write_one(struct journal *j, int stepdir, struct chunked_out *out, st
 	if (!how->step && flags_of(how, key, NULL) & IMAGE_FOREIGN &&
 	    put_old(&out->buf, im, stepdir, how, key))
 		return 0;
-	if (put_left(&out->buf, how, key))
-		return 0;
 	root = path_key_root(key, &path);
 	if (t)
 		touched_path_after(&how->step->touches, t, &o);
@@ -344,7 +330,7 @@ static bool is_same_index(const struct after_image *p, const struct spot *at,
 	return sum && sum == p->hash;
 }
 
-static bool looks_like(const struct after_image *p, const struct spot *at, const struct object *o)
+bool after_image_fits(const struct after_image *p, const struct spot *at, const struct object *o)
 {
 	const struct object *was = &p->obj;
 
@@ -375,83 +361,19 @@ static bool looks_like(const struct after_image *p, const struct spot *at, const
 	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
 }
 
-/* ---- the newest of each inode -----------------------------------------------------------------
- */
-
-struct inode_image {
-	uint64_t ino;
-	struct after_image post;
-	UT_hash_handle hh;
-};
-
-void inode_images_take(struct inode_image **set, const struct after_image *p)
+bool after_image_differs(struct journal *j, const struct after_image *p)
 {
-	struct inode_image *have;
-
-	if (!p->obj.mode || p->obj.mode == OBJECT_UNSEEN || S_ISDIR(p->obj.mode))
-		return;
-	HASH_FIND(hh, *set, &p->obj.ino, sizeof(p->obj.ino), have);
-	if (have && have->post.seq >= p->seq)
-		return;
-	if (!have) {
-		have = xcalloc(1, sizeof(*have));
-		have->ino = p->obj.ino;
-		HASH_ADD(hh, *set, ino, sizeof(have->ino), have);
-	}
-	have->post = (struct after_image){.obj = p->obj, .hash = p->hash, .seq = p->seq};
-}
-
-uint64_t inode_images_find(const struct inode_image *set, uint64_t ino, struct object *ret)
-{
-	const struct inode_image *have;
-
-	HASH_FIND(hh, set, &ino, sizeof(ino), have);
-	if (have)
-		*ret = have->post.obj;
-	return have ? have->post.seq : 0;
-}
-
-void inode_images_done(struct inode_image *set)
-{
-	struct inode_image *one, *rest;
-
-	HASH_ITER (hh, set, one, rest) {
-		HASH_DEL(set, one);
-		free(one);
-	}
-}
-
-static bool differs_behind(struct journal *j, struct reach *w, const struct after_image *p,
-			   const struct inode_image *inodes)
-{
-	const struct inode_image *other;
 	struct spot at = {.fd = -1, .name = ""};
-	struct object o;
-
-	if (reach_look(j, w, p->root, p->path, &at, &o) < 0)
-		return true;
-	if (looks_like(p, &at, &o))
-		return false;
-	/* A different file is a difference, even if the image of another path has it. */
-	if (S_ISDIR(o.mode) || !object_same(&o, &p->obj))
-		return true;
-	/* A step with a newer image may have changed the file through another hard link. */
-	HASH_FIND(hh, inodes, &o.ino, sizeof(o.ino), other);
-	return !other || other->post.seq <= p->seq || other->post.obj.dev != o.dev ||
-	       !looks_like(&other->post, &at, &o);
-}
-
-bool after_image_differs(struct journal *j, const struct after_image *p,
-			 const struct inode_image *inodes)
-{
 	struct reach reach = {0};
+	struct object o;
 	bool differs;
 
 	if (p->flags & IMAGE_FOREIGN)
 		return true;
 	if (p->obj.mode == OBJECT_UNSEEN)
 		return false;
-	differs = differs_behind(j, &reach, p, inodes);
+	differs = reach_look(j, &reach, p->root, p->path, &at, &o) < 0 ||
+		  !after_image_fits(p, &at, &o);
 	reach_close(j, &reach);
 	return differs;
 }

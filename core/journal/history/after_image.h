@@ -29,8 +29,7 @@ struct after_image {
 	uint64_t seq;	   /* number of the file that it was read from */
 	int64_t id;	   /* the step; 0: a step whose redo was dropped */
 	bool kept;	   /* the step is committed and not undone */
-	/* Newer steps that were redone together with this one changed the file later. */
-	bool earlier;
+	bool earlier;	   /* written by an older version after a redo: the step's own image */
 };
 
 struct after_image_how {
@@ -45,8 +44,6 @@ struct after_image_how {
 	const struct path_set *passing;
 	const struct path_set *carried; /* moved there by a concurrent step */
 	const struct after_images *old;
-	/* original images, for paths that newer steps redone with it changed */
-	const struct after_images *left;
 	/* A file that differs from its note in placed.h is an external edit: its path is added to
 	 * `edited` (or NULL). The first n_own keys, and the paths of how->step, are the rollback's
 	 * own work. */
@@ -106,30 +103,36 @@ void after_images_done(struct after_images *t);
  */
 int after_image_each(struct journal *j, const struct names *group, const uint64_t *files,
 		     int (*fn)(void *data, const struct after_image *p), void *data) MUST_USE;
-/* Sets *ret to the newest image number of steps that are not kept; 0 if there is none. */
-int after_image_undone(struct journal *j, uint64_t *ret) MUST_USE;
 int after_images_load(struct journal *j, struct after_images *ret) MUST_USE;
 /*
  * (original_after_image.c) When a step is undone, its after-image file is kept as "left". A redo of
  * several steps writes new images, which show only the state that the newest of them left; "left"
- * still has each step's own. It is deleted when the rollback keeps, replaces or merges an external
- * edit, because the step's own state is then no longer restored.
+ * still has each step's own.
  */
 int original_image_keep(int stepdir) MUST_USE;
-int original_image_drop(int stepdir) MUST_USE;
+/* Returns whether the path has changed after the kept step ended, or there is no such image. */
+bool original_image_differs(struct journal *j, int64_t id, const char *key);
 /* Loads the states that the given steps left at each path, from those files. */
 int original_images_load(struct journal *j, const struct names *dirs, struct after_images *ret)
 	MUST_USE;
-/* Returns whether the path differs from `left`, although it equals the newest image. */
-bool original_image_differs(struct journal *j, const struct after_image *left,
-			    const struct after_image *newest);
-
-/* The newest image of each inode, under any of its names. */
-struct inode_image;
-void inode_images_take(struct inode_image **set, const struct after_image *p);
-void inode_images_done(struct inode_image *set);
-/* Returns the number of the image's file, or 0 if there is none. */
-uint64_t inode_images_find(const struct inode_image *set, uint64_t ino, struct object *ret);
+/*
+ * The states of inodes that any images show, under any name. An inode with the ctime of an image
+ * has not been changed after that image, so its content is known without reading it. Life: a zeroed
+ * struct is empty -> image_stamps_load() -> image_stamps_done(), even if that fails.
+ */
+struct image_stamp {
+	uint64_t hash; /* or 0 */
+	uint64_t seq; /* of the newest image of a kept step that shows the step's own state; or 0 */
+};
+struct image_stamps {
+	struct kept_stamp *list; /* hash */
+};
+int image_stamps_load(struct journal *j, struct image_stamps *ret) MUST_USE;
+const struct image_stamp *image_stamps_find(const struct image_stamps *all,
+					    const struct object *o); /* or NULL */
+void image_stamps_done(struct image_stamps *all);
+struct spot;
+/* Returns whether the object has the image's state: a new ctime alone is no edit. */
+bool after_image_fits(const struct after_image *p, const struct spot *at, const struct object *o);
 /* Returns whether the path has changed after the image. */
-bool after_image_differs(struct journal *j, const struct after_image *p,
-			 const struct inode_image *inodes);
+bool after_image_differs(struct journal *j, const struct after_image *p);

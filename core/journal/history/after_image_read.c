@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/hash.h"
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
@@ -281,26 +282,6 @@ int after_image_each(struct journal *j, const struct names *group, const uint64_
 	return r;
 }
 
-int after_image_undone(struct journal *j, uint64_t *ret)
-{
-	static const char *const where[] = {"redo", "posts"};
-	int r = 0;
-
-	*ret = 0;
-	for (size_t k = 0; r == 0 && k < ARRAY_LEN(where); k++) {
-		AUTO_CLOSE int dir = store_open_dir(j, where[k]);
-		AUTO_NAMES struct names names = {0};
-
-		r = dir < 0 ? dir : store_names(j, where[k], &names);
-		for (size_t i = 0; r == 0 && i < names.n; i++) {
-			AUTO_FREE char *name = xasprintf("%s%s", names.list[i], k ? "" : "/post");
-
-			*ret = MAX(*ret, after_image_peek_seq(dir, name));
-		}
-	}
-	return r;
-}
-
 static int take(void *data, const struct after_image *p)
 {
 	after_images_take(data, p);
@@ -316,4 +297,62 @@ int after_images_load(struct journal *j, struct after_images *ret)
 	if (r < 0)
 		after_images_done(ret);
 	return r;
+}
+
+/* ---- by inode ---------------------------------------------------------------------------------
+ */
+
+struct kept_stamp {
+	uint64_t key[2]; /* inode, ctime */
+	uint64_t size;
+	int64_t mtime_ns;
+	struct image_stamp stamp;
+	UT_hash_handle hh;
+};
+
+static int add_stamp(void *data, const struct after_image *p)
+{
+	struct image_stamps *all = data;
+	uint64_t key[2] = {p->obj.ino, (uint64_t)p->obj.ctime_ns};
+	struct kept_stamp *one;
+
+	if (!p->obj.mode || p->obj.mode == OBJECT_UNSEEN || p->earlier)
+		return 0;
+	HASH_FIND(hh, all->list, key, sizeof(key), one);
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		memcpy(one->key, key, sizeof(key));
+		HASH_ADD(hh, all->list, key, sizeof(one->key), one);
+	}
+	one->size = p->obj.size;
+	one->mtime_ns = p->obj.mtime_ns;
+	if (p->hash)
+		one->stamp.hash = p->hash;
+	if (p->kept && !(p->flags & (IMAGE_FOREIGN | IMAGE_PASSING)))
+		one->stamp.seq = MAX(one->stamp.seq, p->seq);
+	return 0;
+}
+
+int image_stamps_load(struct journal *j, struct image_stamps *ret)
+{
+	return after_image_each(j, NULL, NULL, add_stamp, ret);
+}
+
+const struct image_stamp *image_stamps_find(const struct image_stamps *all, const struct object *o)
+{
+	uint64_t key[2] = {o->ino, (uint64_t)o->ctime_ns};
+	struct kept_stamp *one;
+
+	HASH_FIND(hh, all->list, key, sizeof(key), one);
+	return one && one->size == o->size && one->mtime_ns == o->mtime_ns ? &one->stamp : NULL;
+}
+
+void image_stamps_done(struct image_stamps *all)
+{
+	struct kept_stamp *one, *rest;
+
+	HASH_ITER (hh, all->list, one, rest) {
+		HASH_DEL(all->list, one);
+		free(one);
+	}
 }

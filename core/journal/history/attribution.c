@@ -17,6 +17,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/store/placed.h"
+#include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
@@ -266,26 +267,40 @@ void journal_own(struct journal *j, bool on)
 	placed_end(j);
 }
 
+/* Returns whether the path differs from its image, and no image shows the file there as it is. */
+static bool is_changed(struct journal *j, const struct after_image *p,
+		       const struct image_stamps *stamps)
+{
+	struct object o;
+
+	return !p->root && !(p->flags & IMAGE_FOREIGN) && after_image_differs(j, p) &&
+	       (!(p->flags & IMAGE_SHARED) || original_image_differs(j, p->id, p->key)) &&
+	       !(reach_see(j, p->root, p->path, &o) == 0 && o.mode &&
+		 image_stamps_find(stamps, &o));
+}
+
 int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), void *data)
 {
+	struct image_stamps stamps = {0};
 	struct after_images all;
 	int r = after_images_load(j, &all);
 
 	if (r < 0)
 		return r;
+	r = image_stamps_load(j, &stamps);
 	store_forget_near(j);
-	for (size_t i = 0; i < after_images_count(&all); i++) {
+	for (size_t i = 0; r == 0 && i < after_images_count(&all); i++) {
 		bool open = false;
 		struct after_image p;
 
 		after_images_get(&all, i, &p);
 		for (struct step *s = j->open; s && !open; s = s->next)
 			open = touch_of(s, p.key);
-		if (!open && !p.root && !(p.flags & IMAGE_FOREIGN) &&
-		    after_image_differs(j, &p, NULL))
+		if (!open && is_changed(j, &p, &stamps))
 			on(data, p.path);
 	}
 	store_forget_near(j);
+	image_stamps_done(&stamps);
 	after_images_done(&all);
-	return 0;
+	return r;
 }

@@ -160,8 +160,10 @@ static int held_note(struct step *s)
 
 static int ending_write(struct ending *e)
 {
-	int r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
+	int r = capture_push(&e->s->side, &(struct rec){.type = REC_END, .path = "", .path2 = ""});
 
+	if (r == 0)
+		r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
 	/* With undo off, no later state is compared with the images. */
 	if (r == 0 && !e->s->j->options.off)
 		r = write_after_image(e->s, e->nets.locked);

@@ -28,37 +28,28 @@ const struct net_effect *net_effects_find(const struct net_effects *f, const cha
 }
 
 static struct net_effect *add(struct net_effects *all, int root, const char *path,
-			      const struct change_side *before, const struct change_side *after,
-			      bool tangled)
+			      const struct change_side *before, const struct change_side *after)
 {
 	struct net_effect *f = get(all, root, path);
 
-	f->tangled |= tangled;
 	if (!f->seen)
-		f->after = *after;
+		f->exists_after = after->exists;
 	f->seen = true;
-	f->before = *before;
+	f->exists_before = before->exists;
 	return f;
 }
 
-void net_effects_tangle(struct net_effects *f)
-{
-	for (size_t i = 0; i < path_set_count(&f->keys); i++)
-		f->list[i].tangled = true;
-}
-
-void net_effects_add(struct net_effects *all, const struct change *c, bool tangled,
-		     bool old_tangled)
+void net_effects_add(struct net_effects *all, const struct change *c)
 {
 	static const struct change_side nothing;
 	struct net_effect *f;
 
 	if (c->kind != CHANGE_RENAMED) {
-		add(all, c->root, c->path, &c->before, &c->after, tangled || c->linked);
+		add(all, c->root, c->path, &c->before, &c->after);
 		return;
 	}
-	add(all, c->root, c->old_path, &c->before, &nothing, old_tangled || c->linked);
-	f = add(all, c->root, c->path, &nothing, &c->after, tangled || c->linked);
+	add(all, c->root, c->old_path, &c->before, &nothing);
+	f = add(all, c->root, c->path, &nothing, &c->after);
 	free(f->renamed_from);
 	f->renamed_from = xstrdup(c->old_path);
 }

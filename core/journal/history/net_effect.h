@@ -6,9 +6,8 @@
 #include "core/journal/util/path_set.h"
 
 struct net_effect {
-	struct change_side before, after;
+	bool exists_before, exists_after;
 	bool seen;
-	bool tangled; /* concurrent steps or hard links: the effect may be incomplete */
 	char *renamed_from;
 };
 
@@ -18,10 +17,8 @@ struct net_effects {
 	size_t cap;
 };
 
-/* Adds a change; steps are added newest first. tangled, old_tangled: a concurrent step touched its
- * path or its old path. */
-void net_effects_tangle(struct net_effects *f); /* marks all entries as tangled */
-void net_effects_add(struct net_effects *f, const struct change *c, bool tangled, bool old_tangled);
+/* Adds a change; steps are added newest first. */
+void net_effects_add(struct net_effects *f, const struct change *c);
 const struct net_effect *net_effects_find(const struct net_effects *f,
 					  const char *key); /* or NULL */
 void net_effects_done(struct net_effects *f);

@@ -1,15 +1,11 @@
 /* original_after_image - after-states of undone steps that newer steps may have replaced. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/journal/fs/object.h"
-#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
-#include "core/journal/history/net_changes.h"
-#include "core/journal/store/reach.h"
-#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/names.h"
 
@@ -26,13 +22,6 @@ int original_image_keep(int stepdir)
 	if (r == -EPERM || r == -EOPNOTSUPP) /* a file system without hard links */
 		return 0;
 	return r == -EEXIST || r == -ENOENT ? 0 : r;
-}
-
-int original_image_drop(int stepdir)
-{
-	int r = unlinkat(stepdir, "left", 0) < 0 ? -errno : 0;
-
-	return r == -ENOENT ? 0 : r;
 }
 
 static int take_all(int stepdir, struct after_images *ret)
@@ -68,40 +57,17 @@ int original_images_load(struct journal *j, const struct names *dirs, struct aft
 	return r;
 }
 
-static bool differs_behind(struct journal *j, struct reach *w, const struct after_image *left,
-			   const struct after_image *newest)
+bool original_image_differs(struct journal *j, int64_t id, const char *key)
 {
-	struct change_side was, is;
-	bool known, same;
-	struct spot at;
-	struct object o;
+	AUTO_IMAGE_READER struct after_image_reader reader = {.in = CHUNKED_IN_NONE};
+	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct after_image p;
 
-	if (reach_look(j, w, left->root, left->path, &at, &o) < 0)
+	if (fd < 0 || after_image_begin(&reader, fd, "left") < 0)
 		return true;
-	if (o.mode == OBJECT_UNSEEN)
-		return false;
-	change_side_set(&was, &left->obj);
-	change_side_set(&is, &o);
-	/* The newest image has the hash of the present file. */
-	known = S_ISREG(o.mode) && left->hash && newest->hash && newest->obj.ino == o.ino &&
-		newest->obj.ctime_ns == o.ctime_ns;
-	same = left->hash == newest->hash;
-	/* Each rollback gives a new time to another user's file. */
-	if (known && same && o.size <= CONTENT_HASH_MAX && o.uid != geteuid())
-		was.mtime_ns = is.mtime_ns;
-	/* A program may have set the times back. */
-	return !change_sides_equal(&was, &is) || (known && !same);
-}
-
-bool original_image_differs(struct journal *j, const struct after_image *left,
-			    const struct after_image *newest)
-{
-	struct reach reach = {0};
-	bool differs;
-
-	if (left->obj.mode == OBJECT_UNSEEN)
-		return false;
-	differs = differs_behind(j, &reach, left, newest);
-	reach_close(j, &reach);
-	return differs;
+	while (after_image_next(&reader, &p) > 0)
+		if (str_eq(p.key, key))
+			return after_image_differs(j, &p);
+	return true;
 }

@@ -82,15 +82,6 @@ void renames_sort(struct renames *m)
 	}
 }
 
-void renames_turn(struct renames *m)
-{
-	for (size_t i = m->n; i-- > 0;) {
-		const struct dir_rename *v = &m->list[i];
-
-		rename_tree_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
-	}
-}
-
 void renames_push(struct renames *m, int root, const char *from, const char *to)
 {
 	renames_add_one(m, &(struct dir_rename){.seq = m->n + 1,
@@ -111,7 +102,6 @@ void renames_done(struct renames *m)
 	free(m->left);
 	path_set_done(&m->ends);
 	rename_tree_done(&m->on);
-	rename_tree_done(&m->turned);
 	*m = (struct renames){0};
 }
 
@@ -186,79 +176,6 @@ void renames_add_now(const struct renames *m, uint64_t seq, int root, const char
 	AUTO_FREE char *now = renames_now(m, seq, &root, path);
 
 	path_set_add(to, root, now);
-}
-
-void renames_back(const struct renames *m, uint64_t seq, int *root, char **path)
-{
-	rename_tree_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
-}
-
-bool renames_touch_in(const struct renames *m, uint64_t first, uint64_t last, int root,
-		      const char *path)
-{
-	if (!renames_touch(m, root, path))
-		return false;
-	for (size_t i = first ? moment_of(m, first - 1) : 0; i < m->n && m->list[i].seq <= last;
-	     i++) {
-		const struct dir_rename *v = &m->list[i];
-
-		if ((root == v->root && path_is_inside(path, v->from)) ||
-		    (root == v->root2 && path_is_inside(path, v->to)))
-			return true;
-	}
-	return false;
-}
-
-bool rename_covers(const struct dir_rename *v, int root, const char *path)
-{
-	return !v->both && root == v->root2 && path_is_inside(path, v->to);
-}
-
-static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
-		  const char *to)
-{
-	if (*root != from_root || !path_is_inside(*path, from))
-		return false;
-	*root = to_root;
-	return path_carry(path, from, to);
-}
-
-/* Like renames_trace(), rename by rename. */
-static uint64_t trace(const struct renames *m, uint64_t seq, int *root, char **path)
-{
-	for (size_t i = moment_of(m, seq); i < m->n; i++) {
-		const struct dir_rename *v = &m->list[i];
-
-		if (carry(root, path, v->root, v->from, v->root2, v->to))
-			continue;
-		if (v->both)
-			carry(root, path, v->root2, v->to, v->root, v->from);
-		else if (rename_covers(v, *root, *path))
-			return v->seq;
-	}
-	return 0;
-}
-
-/* Follows the path there and back first: for most paths, which still exist, that leads to the same
- * path. */
-uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path)
-{
-	AUTO_FREE char *now = NULL, *then = NULL;
-	int at = *root, was;
-
-	if (!renames_touch(m, *root, *path))
-		return 0;
-	now = xstrdup(*path);
-	renames_follow(m, seq, &at, &now);
-	was = at;
-	then = xstrdup(now);
-	renames_back(m, seq, &was, &then);
-	if (was != *root || !str_eq(then, *path))
-		return trace(m, seq, root, path);
-	free(*path);
-	*path = take_ptr(&now);
-	*root = at;
-	return 0;
 }
 
 struct carried {

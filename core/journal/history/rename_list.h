@@ -18,10 +18,9 @@ struct dir_rename { /* of a directory */
 struct renames {
 	struct dir_rename *list;
 	size_t n;
-	struct path_set ends; /* the old and new paths */
-	uint64_t *left;	      /* of each, the number of the last rename away from it */
-	struct rename_tree on,
-		turned; /* from the oldest rename to the present, and the other way */
+	struct path_set ends;  /* the old and new paths */
+	uint64_t *left;	       /* of each, the number of the last rename away from it */
+	struct rename_tree on; /* from the oldest rename to the present */
 };
 
 void renames_add_one(struct renames *m, const struct dir_rename *one); /* copies the paths */
@@ -41,17 +40,5 @@ char *renames_now(const struct renames *m, uint64_t seq, int *root, const char *
 /* Adds that path to the set. */
 void renames_add_now(const struct renames *m, uint64_t seq, int root, const char *path,
 		     struct path_set *to);
-/* Reverses renames_follow(): replaces a current path by the path that the object had right after
- * record seq. */
-void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
-/* Like renames_follow(), but stops at a rename that replaced a directory above the path. Returns
- * that rename's sequence number, or 0 if the path still exists. */
-uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path);
-void renames_turn(struct renames *m); /* before the first renames_back() */
-/* Returns whether the rename replaced a directory above the path, which ceased to exist by that. */
-bool rename_covers(const struct dir_rename *v, int root, const char *path);
-/* Returns whether a record from first to last renamed a directory above the path. */
-bool renames_touch_in(const struct renames *m, uint64_t first, uint64_t last, int root,
-		      const char *path);
 /* Adds the paths of other steps' after-images below renamed directories, under both names. */
 int renames_add_images(struct journal *j, const struct renames *m, struct path_set *add) MUST_USE;

@@ -13,6 +13,7 @@ static const char *const types[REC_TYPES] = {
 	[REC_XCHG] = "exchange", [REC_DIR_NEW] = "mkdir",   [REC_DIR_GONE] = "rmdir",
 	[REC_META] = "meta",	 [REC_CONTENT] = "content", [REC_XINODE] = "inode",
 	[REC_DTIME] = "times",	 [REC_STEP] = "step",	    [REC_MARK] = "mark",
+	[REC_END] = "end",
 };
 
 static int dump_log(int dir, const char *name, struct journal_record *out,

@@ -154,6 +154,42 @@ void log_written(const struct undo_log *log, struct u64_set *to)
 			u64_set_add(to, r.ino);
 }
 
+struct undo_log_back undo_log_back_begin(const struct undo_log *logs, size_t n)
+{
+	struct undo_log_back walk = {.logs = logs, .n = n, .tails = xcalloc(n + 1, sizeof(size_t))};
+
+	for (size_t i = 0; i < n; i++)
+		walk.tails[i] = undo_log_tail(&logs[i]);
+	return walk;
+}
+
+bool undo_log_back(struct undo_log_back *walk, struct rec *r)
+{
+	size_t best_start = 0;
+
+	walk->log = walk->n;
+	for (size_t i = 0; i < walk->n; i++) {
+		struct rec one;
+		size_t start;
+
+		if (!undo_log_last(&walk->logs[i], walk->tails[i], &one, &start) ||
+		    one.type == REC_STEP || (walk->log < walk->n && one.seq < r->seq))
+			continue;
+		*r = one;
+		walk->log = i;
+		best_start = start;
+	}
+	if (walk->log == walk->n)
+		return false;
+	walk->tails[walk->log] = best_start;
+	return true;
+}
+
+void undo_log_back_end(struct undo_log_back *walk)
+{
+	free(walk->tails);
+}
+
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name)
 {
 	/* Without the lock, a session may cut the log while it is read. */

@@ -32,13 +32,14 @@ enum rec_type {
 	REC_STEP,     /* first record: id, kind and command of the step; undo: nothing */
 	REC_MARK,     /* meta names a change that was not captured; undo: nothing */
 	REC_INTENT,   /* in logs of version 0.1: ignored */
+	REC_END,      /* the step was committed here, among the records of concurrent steps */
 	REC_TYPES,
 };
 
 /* Returns whether the record is not about the object at a path. */
 static inline bool rec_is_quiet(enum rec_type type)
 {
-	return type == REC_STEP || type == REC_MARK || type == REC_DTIME;
+	return type == REC_STEP || type == REC_MARK || type == REC_DTIME || type == REC_END;
 }
 
 enum {
@@ -154,6 +155,16 @@ struct undo_log_walk {
 };
 bool undo_log_walk(const struct undo_log *logs, size_t n, struct undo_log_walk *walk,
 		   struct rec *r);
+/* Over n logs backwards, by sequence numbers: the newest record first, without REC_STEP.
+ * (log_reader.c) */
+struct undo_log_back {
+	const struct undo_log *logs;
+	size_t *tails; /* of each log: the end of its next record; heap */
+	size_t n, log; /* log: of the record */
+};
+struct undo_log_back undo_log_back_begin(const struct undo_log *logs, size_t n);
+bool undo_log_back(struct undo_log_back *walk, struct rec *r);
+void undo_log_back_end(struct undo_log_back *walk);
 /* Splits a CONTENT record's meta into metadata and, with REC_INLINE, bytes. */
 void undo_log_content(const struct rec *r, struct span *meta, struct span *bytes);
 /* Returns a new slot number: even for a step's undo log, odd for its redo log. */

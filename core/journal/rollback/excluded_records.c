@@ -6,7 +6,6 @@
 
 #include "core/journal/fs/object.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/history/version_chain.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/protected_names.h"
 #include "core/journal/rollback/undo.h"
@@ -58,7 +57,6 @@ struct skipper {
 	struct journal *j;
 	const struct undo_log *logs;
 	size_t n_logs;
-	size_t *tails; /* next offset in each log, from its end */
 	const struct renames *moves;
 	struct protected_set names;
 	struct u64_set files; /* inodes at those names now */
@@ -287,28 +285,6 @@ static void look_at(struct skipper *s, const struct rec *r)
 	protected_passed(&s->names, r->seq);
 }
 
-static bool newest(struct skipper *s, struct rec *ret)
-{
-	size_t best = s->n_logs, best_start = 0;
-
-	for (size_t i = 0; i < s->n_logs; i++) {
-		struct rec r;
-		size_t start;
-
-		if (!undo_log_last(&s->logs[i], s->tails[i], &r, &start) || r.type == REC_STEP)
-			continue;
-		if (best < s->n_logs && r.seq < ret->seq)
-			continue;
-		*ret = r;
-		best = i;
-		best_start = start;
-	}
-	if (best == s->n_logs)
-		return false;
-	s->tails[best] = best_start;
-	return true;
-}
-
 /* Returns whether all below the object stays as well: in a directory without search permission
  * external edits cannot be found. */
 static bool stays_whole(const struct spot *at, const struct object *o)
@@ -398,12 +374,11 @@ static bool keep_last_names(struct skipper *s, struct journal *j, struct path_se
 static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
 		 struct path_set *left)
 {
+	struct undo_log_back walk = undo_log_back_begin(s->logs, s->n_logs);
 	size_t strays = s->n_strays, n_left = path_set_count(s->left);
 	struct rec r = {0};
 	bool more;
 
-	for (size_t i = 0; i < s->n_logs; i++)
-		s->tails[i] = undo_log_tail(&s->logs[i]);
 	for (size_t i = 0; i < s->found.n; i++)
 		u64_set_add(&s->files, s->found.list[i]);
 	for (size_t k = 0; k < path_set_count(s->left); k++) {
@@ -417,15 +392,17 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
 			o = (struct object){.mode = OBJECT_UNSEEN};
 		/* If an external edit came between two steps, its object may be elsewhere now, and
 		 * a directory here. */
-		whole = chains_judge(e->chains, path_set_key(s->left, k)) != CHAIN_WHOLE;
+		whole = e->moved_edits &&
+			path_set_has_key(e->moved_edits, path_set_key(s->left, k));
 		protected_add(&s->names, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))
 			u64_set_add(&s->files, o.ino);
 	}
 	u64_set_sort(&s->files);
 	store_forget_near(j);
-	while (newest(s, &r))
+	while (undo_log_back(&walk, &r))
 		look_at(s, &r);
+	undo_log_back_end(&walk);
 	more = keep_last_names(s, j, left);
 	more |= find_linked(s, j, n_left);
 	store_forget_near(j);
@@ -445,10 +422,8 @@ bool excluded_build(struct journal *j, const struct emptied *e, struct path_set 
 {
 	struct skipper s = {
 		.j = j, .logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
-	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
 	bool more = true;
 
-	s.tails = tails;
 	for (int i = 0; more && i < PASSES_MAX; i++) {
 		struct path_set now = {0};
 

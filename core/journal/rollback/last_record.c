@@ -84,6 +84,7 @@ static int performed(struct capture *s, const struct rec *y)
 	case REC_STEP:
 	case REC_MARK:
 	case REC_INTENT:
+	case REC_END:
 	case REC_TYPES:
 		break;
 	}
@@ -141,6 +142,7 @@ static int answered(struct capture *from, struct capture *to, const struct rec *
 	case REC_STEP:
 	case REC_MARK:
 	case REC_INTENT:
+	case REC_END:
 	case REC_TYPES:
 		break;
 	}

@@ -7,12 +7,9 @@
 #include "core/base/path.h"
 #include "core/journal/edits.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/history/after_image.h"
-#include "core/journal/history/current_name.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/history/version_chain.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/plan_priv.h"
@@ -36,42 +33,9 @@
 /* ---- entries ----------------------------------------------------------------------------------
  */
 
-static bool is_conflict(struct planner *p, const char *key, size_t number)
+static bool is_conflict(struct planner *p, const char *key)
 {
-	return p->newest[number] || path_set_has_key(&p->overlaps, key);
-}
-
-/* Returns whether the path's existence before the steps is known and equals `exists`. */
-static bool was_there(const struct planner *p, const char *key, const struct net_effect *f,
-		      bool exists)
-{
-	if (f && !f->tangled)
-		return f->before.exists == exists;
-	return chains_began(&p->chains, key, exists);
-}
-
-/* Returns whether the path existed before the steps and its directory did not, under any name: an
- * external edit put it there between two steps. */
-static bool has_no_home(const struct planner *p, const char *key, const struct net_effect *f)
-{
-	AUTO_FREE char *then = NULL, *above = NULL, *above_now = NULL;
-	const char *path;
-	char *slash;
-	int root = path_key_root(key, &path);
-
-	if (f && renames_touch(&p->moves, root, path)) /* the net effect has an older name */
-		f = NULL;
-	if (p->redo || !strchr(path, '/') || !was_there(p, key, f, true))
-		return false;
-	then = xstrdup(path);
-	renames_back(&p->moves, 0, &root, &then);
-	slash = strrchr(then, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	above = path_key_make(root, then);
-	above_now = current_name_of(&p->chains.caller, 0, root, then);
-	return was_there(p, above_now, net_effects_find(&p->fates, above), false);
+	return path_set_has_key(&p->edited, key) || path_set_has_key(&p->overlaps, key);
 }
 
 /* Returns whether a path that the rollback removes is already gone: that is no conflict. */
@@ -85,15 +49,27 @@ static bool is_gone_already(const struct planner *p, const char *key)
 	       reach_see(p->j, root, path, &o) == 0 && !o.mode;
 }
 
+/* Adds the paths without a net effect: moved elsewhere, or changed and changed back. */
+static void add_conflicts(struct planner *p, const struct path_set *from)
+{
+	for (size_t k = 0; k < path_set_count(from); k++) {
+		const char *path, *key = path_set_key(from, k);
+		int root = path_key_root(key, &path);
+
+		if (!net_effects_find(&p->fates, key) && path_set_add_key(&p->named, key))
+			plan_entry(p, root, path, 'M', true);
+	}
+}
+
 static void net_entries(struct planner *p)
 {
 	for (size_t k = 0; k < path_set_count(&p->fates.keys); k++) {
 		const struct net_effect *n = &p->fates.list[k];
-		bool exists_now = p->redo ? n->before.exists : n->after.exists;
-		bool exists_then = p->redo ? n->after.exists : n->before.exists;
+		bool exists_now = p->redo ? n->exists_before : n->exists_after;
+		bool exists_then = p->redo ? n->exists_after : n->exists_before;
 		const char *path, *key = path_set_key(&p->fates.keys, k);
 		int root = path_key_root(key, &path);
-		bool conflict = is_conflict(p, key, k) || has_no_home(p, key, n);
+		bool conflict = is_conflict(p, key);
 
 		if (path_set_has(&p->idle, root, path) && !path_set_has(&p->places, root, path))
 			continue;
@@ -106,31 +82,9 @@ static void net_entries(struct planner *p)
 		else if (conflict || path_set_has(&p->lost, root, path))
 			plan_entry(p, root, path, 'M', true);
 	}
-	/* Paths without a net effect: moved elsewhere, or changed and changed back. */
-	for (size_t k = 0; k < path_set_count(&p->places); k++) {
-		const char *path, *key = path_set_key(&p->places, k);
-		int root = path_key_root(key, &path);
-
-		if (!net_effects_find(&p->fates, key) &&
-		    (is_conflict(p, key, path_set_count(&p->fates.keys) + k) ||
-		     has_no_home(p, key, NULL)))
-			plan_entry(p, root, path, 'M', true);
-	}
-	for (size_t k = 0; k < path_set_count(&p->lost); k++) {
-		const char *path, *key = path_set_key(&p->lost, k);
-		int root = path_key_root(key, &path);
-
-		if (!net_effects_find(&p->fates, key))
-			plan_entry(p, root, path, 'M', true);
-	}
-	for (size_t k = 0; k < path_set_count(&p->overlaps); k++) {
-		const char *path, *key = path_set_key(&p->overlaps, k);
-		int root = path_key_root(key, &path);
-
-		if (!net_effects_find(&p->fates, key) && !path_set_has_key(&p->places, key) &&
-		    !path_set_has_key(&p->lost, key))
-			plan_entry(p, root, path, 'M', true);
-	}
+	add_conflicts(p, &p->edited);
+	add_conflicts(p, &p->lost);
+	add_conflicts(p, &p->overlaps);
 }
 
 static int entry_by_path(const void *a, const void *b)
@@ -259,7 +213,8 @@ int plan_store(struct journal *j, const struct names *dirs, const struct undo_pl
 		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
 			store_advice(r));
 	else if (r == 0)
-		r = resolution_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
+		r = resolution_find(j, p.plan,
+				    &(struct emptied){dirs, p.logs, &p.moves, &p.moved_edits},
 				    remedy, err);
 	if (r == 0)
 		forget_saves(p.plan);

@@ -152,7 +152,7 @@ static void add_others(struct planner *p)
 static int build(struct planner *p, int64_t last_sign_ns)
 {
 	AUTO_PATH_SET struct path_set edited = {0};
-	int r = plan_read_open(p);
+	int r = plan_read(p);
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
 		r = add_seen(p, p->dirs->list[i], &edited);
@@ -171,14 +171,16 @@ static int build(struct planner *p, int64_t last_sign_ns)
 			plan_entry(p, root, path, 'M', true);
 	}
 	add_others(p);
+	if (r == 0)
+		r = plan_compare(p);
 	return r < 0 ? r : plan_check_dirs(p);
 }
 
 int plan_open(struct journal *j, const struct names *dirs, int64_t last_sign_ns,
 	      struct undo_plan **ret, struct resolution *remedy)
 {
-	struct planner p = {.j = j, .dirs = dirs};
-	const struct emptied e = {dirs, NULL, &p.moves, &p.chains};
+	struct planner p = {.j = j, .dirs = dirs, .open = true};
+	const struct emptied e = {dirs, NULL, &p.moves, &p.moved_edits};
 	struct emptied with = e;
 	int r;
 

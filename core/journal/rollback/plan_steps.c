@@ -14,57 +14,6 @@
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
-size_t plan_place_of(const struct planner *p, int64_t id)
-{
-	size_t i = 0;
-
-	while (i < p->dirs->n && atoll(strchr(p->dirs->list[i], '/') + 1) != id)
-		i++;
-	return i;
-}
-
-bool plan_has_step(const struct planner *p, int64_t id)
-{
-	return plan_place_of(p, id) < p->dirs->n;
-}
-
-/* IMAGE_PASSING in a redo: the step was redone earlier, and has images of the paths below a
- * directory that it renamed. */
-bool plan_is_passing(const struct planner *p, const struct after_image *post)
-{
-	return (!post->kept || (p->redo && post->flags & IMAGE_PASSING)) &&
-	       !plan_has_step(p, post->id) && post->obj.mode != OBJECT_UNSEEN;
-}
-
-static void find_written(struct planner *p)
-{
-	p->written = xcalloc(p->dirs->n, sizeof(*p->written));
-	for (size_t i = 0; i < p->dirs->n; i++) {
-		log_written(&p->logs[i], &p->written[i]);
-		u64_set_sort(&p->written[i]);
-	}
-}
-
-bool plan_has_written(struct planner *p, uint64_t ino)
-{
-	bool written = false;
-
-	if (!p->written)
-		find_written(p);
-	for (size_t i = 0; i < p->dirs->n && !written; i++)
-		written = u64_set_have(&p->written[i], ino);
-	return written;
-}
-
-bool plan_only_found(struct planner *p, const struct after_image *post)
-{
-	size_t i = plan_place_of(p, post->id);
-
-	if (!p->written)
-		find_written(p);
-	return i < p->dirs->n && !u64_set_have(&p->written[i], post->obj.ino);
-}
-
 /* ---- entries ----------------------------------------------------------------------------------
  */
 

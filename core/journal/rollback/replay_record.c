@@ -177,6 +177,13 @@ static int replay_rec_mark(struct record_replay *p)
 	return 0;
 }
 
+/* Notes the end among the records of the way back, which are in the opposite order. */
+static int replay_rec_end(struct record_replay *p)
+{
+	return replay_push(
+		p, &(struct rec){.type = REC_END, .path = "", .path2 = "", .src = p->r->seq});
+}
+
 static int replay_rec_dtime(struct record_replay *p)
 {
 	AUTO_CLOSE int fd = -1;
@@ -204,7 +211,7 @@ static int perform(struct record_replay *p)
 		[REC_DIR_NEW] = replay_rec_dir_new, [REC_DIR_GONE] = replay_rec_dir_gone,
 		[REC_META] = replay_rec_meta,	    [REC_CONTENT] = replay_rec_content,
 		[REC_XINODE] = replay_rec_xinode,   [REC_DTIME] = replay_rec_dtime,
-		[REC_MARK] = replay_rec_mark,
+		[REC_MARK] = replay_rec_mark,	    [REC_END] = replay_rec_end,
 	};
 	int e = table[p->r->type](p);
 

@@ -8,9 +8,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/concurrent.h"
-#include "core/journal/history/newest_toucher.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/history/step_summary.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
@@ -176,9 +174,8 @@ struct renewal {
 	struct path_set set; /* the paths */
 	size_t own, idle;    /* below own: of applied records; below idle: of skipped ones */
 	struct path_set absent, shared, passing;
-	struct path_set edited;	  /* while the rollback ran */
-	struct after_images old;  /* old images with the bytes of the file */
-	struct after_images left; /* the step's own images of paths in `shared` */
+	struct path_set edited;	 /* while the rollback ran */
+	struct after_images old; /* old images with the bytes of the file */
 	struct whose whose;
 };
 
@@ -191,7 +188,7 @@ static bool is_edited(const struct txn *t, const struct trips *trips, const stru
 
 	if (t->back || i < n->own || i >= n->idle || old->flags & IMAGE_FOREIGN)
 		return false;
-	return !path_set_has_key(&trips->done, old->key) && after_image_differs(t->j, old, NULL);
+	return !path_set_has_key(&trips->done, old->key) && after_image_differs(t->j, old);
 }
 
 static int renew_old(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)
@@ -216,58 +213,6 @@ static int renew_old(const struct txn *t, int stepdir, const struct trips *trips
 	return r;
 }
 
-static bool has_resolution(const struct txn *t)
-{
-	const struct resolution *r = &t->remedy;
-
-	return path_set_count(&r->replaced) || path_set_count(&r->kept) || r->n_merges;
-}
-
-/* Returns whether a newer step wrote to the file at the path through another hard link. Compares
- * the present inode: the recorded number may have been reused. */
-static bool is_written_since(const struct txn *t, const struct turn *turn,
-			     const struct touchers *touchers, const struct after_image *left)
-{
-	struct object o;
-
-	return touchers->files && left->obj.mode &&
-	       reach_see(t->j, left->root, left->path, &o) == 0 &&
-	       touchers_have_file(touchers, turn->place, o.ino);
-}
-
-/* Finds the step's original images of paths that newer steps changed, also through other hard
- * links. Skips paths below renamed directories: their names differ. */
-static int find_left(const struct txn *t, const struct turn *turn, const struct trips *trips,
-		     const struct touchers *touchers, struct renewal *n)
-{
-	const struct mover *m = turn->m;
-	AUTO_IMAGE_READER struct after_image_reader reader = {.in = CHUNKED_IN_NONE};
-	struct after_image p;
-	int r = 0;
-
-	if (has_resolution(t))
-		return original_image_drop(m->undo.dir);
-	/* A redo that was turned round wrote no new image; a step that never ended has none. */
-	if (!t->redo && !t->recover)
-		r = original_image_keep(m->undo.dir);
-	if (r < 0 || t->redo == t->back)
-		return r;
-	r = path_set_count(&n->shared) || touchers->files
-		    ? after_image_begin(&reader, m->undo.dir, "left")
-		    : -ENOENT;
-	if (r == -ENOENT)
-		return 0;
-	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0) {
-		size_t i = path_set_find(&n->set, p.key);
-		bool shared = path_set_has_key(&n->shared, p.key) ||
-			      is_written_since(t, turn, touchers, &p);
-
-		if (!p.flags && i < n->own && shared && !renames_touch(&trips->all, p.root, p.path))
-			after_images_take(&n->left, &p);
-	}
-	return r == -EBADMSG ? 0 : r;
-}
-
 /* Marks the events at these paths as the rollback's own, except at paths edited meanwhile. */
 static void own_names(struct journal *j, const struct renewal *n)
 {
@@ -279,8 +224,21 @@ static void own_names(struct journal *j, const struct renewal *n)
 	}
 }
 
-static int renew_image(struct txn *t, const struct turn *turn, const struct trips *trips,
-		       const struct touchers *touchers)
+/* Redone together with newer steps, a step's paths may show their states: its own are in "left". A
+ * renamed directory has others, under other names. */
+static void find_shared(const struct txn *t, const struct turn *turn, const struct trips *trips,
+			struct renewal *n)
+{
+	for (size_t i = 0; t->redo != t->back && i < path_set_count(&n->set); i++) {
+		const char *key = path_set_key(&n->set, i), *path;
+		int root = path_key_root(key, &path);
+
+		if (turn->place || renames_touch(&trips->all, root, path))
+			path_set_add_key(&n->shared, key);
+	}
+}
+
+static int renew_image(struct txn *t, const struct turn *turn, const struct trips *trips)
 {
 	struct mover *m = turn->m;
 	struct renewal n = {0};
@@ -314,9 +272,10 @@ static int renew_image(struct txn *t, const struct turn *turn, const struct trip
 	/* A merged file is not all the step's, either. */
 	for (size_t i = 0; i < t->remedy.n_merges && !t->back; i++)
 		path_set_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
-	touchers_find(touchers, turn->place, &trips->all, &n.set, &n.shared);
-	if (r == 0)
-		r = find_left(t, turn, trips, touchers, &n);
+	find_shared(t, turn, trips, &n);
+	/* A redo that was turned round wrote no new image; a step that never ended has none. */
+	if (r == 0 && !t->redo && !t->recover)
+		r = original_image_keep(m->undo.dir);
 	if (r == 0)
 		r = after_image_write(t->j, m->undo.dir, &n.set,
 				      &(struct after_image_how){.absent = &n.absent,
@@ -325,7 +284,6 @@ static int renew_image(struct txn *t, const struct turn *turn, const struct trip
 								.foreign = &n.whose.foreign,
 								.returns = &n.whose.returns,
 								.old = &n.old,
-								.left = &n.left,
 								.n_own = n.own,
 								.edited = &n.edited});
 	own_names(t->j, &n);
@@ -334,46 +292,9 @@ static int renew_image(struct txn *t, const struct turn *turn, const struct trip
 	path_set_done(&n.passing);
 	path_set_done(&n.absent);
 	after_images_done(&n.old);
-	after_images_done(&n.left);
 	path_set_done(&n.whose.foreign);
 	path_set_done(&n.whose.returns);
 	path_set_done(&n.edited);
-	return r;
-}
-
-static void note_change(void *data, const struct summary *s, const struct change *c)
-{
-	(void)s;
-	path_set_add(data, c->root, c->path);
-}
-
-static void note_written(const struct undo_log *log, size_t place, struct touchers *touchers)
-{
-	struct rec r;
-	size_t at = 0;
-
-	while (undo_log_next(log, &at, &r))
-		if (rec_is_in_place(&r) && !rec_is_idle(&r))
-			touchers_wrote(touchers, place, r.ino);
-}
-
-/* Notes the paths that each redone step touched. Only its summary names a file that was changed
- * through another hard link. */
-static int note_touchers(const struct turn *turn, const struct renames *moves,
-			 struct touchers *touchers)
-{
-	const struct mover *m = turn->m;
-	AUTO_SUMMARY struct summary head = {0};
-	AUTO_PATH_SET struct path_set set = {0};
-	int r = 0;
-
-	if (!m->arrived) {
-		note_written(&m->undo.log, turn->place, touchers);
-		txn_names(&set, &m->undo.log, moves);
-		txn_names(&set, &m->redo.log, moves);
-		r = summary_read(m->undo.dir, &head, note_change, &set);
-	}
-	touchers_note(touchers, turn->place, &set);
 	return r;
 }
 
@@ -404,18 +325,14 @@ static int look(struct txn *t)
 {
 	AUTO_FREE struct turn *turns = order_turns(t);
 	struct trips trips = {0};
-	struct touchers touchers = {0};
 	int r = 0;
 
 	trips_add(t, &trips);
-	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
-		r = note_touchers(&turns[i], &trips.all, &touchers);
 
 	/* The step that ended last must write its image of a path last. */
 	for (size_t i = t->n; r == 0 && i-- > 0;)
 		if (!turns[i].m->arrived)
-			r = renew_image(t, &turns[i], &trips, &touchers);
-	touchers_done(&touchers);
+			r = renew_image(t, &turns[i], &trips);
 	renames_done(&trips.all);
 	renames_done(&trips.made);
 	path_set_done(&trips.done);

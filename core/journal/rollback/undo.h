@@ -7,7 +7,6 @@
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
-struct chains;
 struct renames;
 struct roll;
 struct capture;
@@ -22,7 +21,8 @@ struct emptied { /* the logs that a rollback will apply */
 	const struct names *dirs;
 	const struct undo_log *logs; /* of each step, the log that will be emptied */
 	const struct renames *moves;
-	const struct chains *chains;
+	/* Paths whose edited object is not the one that now has the name; or NULL. */
+	const struct path_set *moved_edits;
 };
 
 /* Finds the records to skip so that the paths in *left stay unchanged, and adds paths that depend
@@ -30,7 +30,7 @@ struct emptied { /* the logs that a rollback will apply */
 bool excluded_build(struct journal *j, const struct emptied *e, struct path_set *left,
 		    struct u64_set *ret);
 /* Returns whether the path will be a regular file after the rollback, if no record is skipped.
- * False if unsure. (predicted_result.c) */
+ * False if unsure. (virtual_tree.c) */
 bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
 
 struct merged { /* a file that gets its content after the rollback */
