@@ -29,7 +29,7 @@ struct after_image {
 	uint64_t seq;	   /* number of the file that it was read from */
 	int64_t id;	   /* the step; 0: a step whose redo was dropped */
 	bool kept;	   /* the step is committed and not undone */
-	bool earlier; /* written by an older version after a redo: the step's own image */
+	bool earlier;	   /* written by an older version after a redo: the step's own image */
 };
 
 struct after_image_how {
@@ -116,13 +116,13 @@ bool original_image_differs(struct journal *j, int64_t id, const char *key);
 int original_images_load(struct journal *j, const struct names *dirs, struct after_images *ret)
 	MUST_USE;
 /*
- * The states of inodes that any images show, under any name. An inode with the ctime of an image has
- * not been changed after that image, so its content is known without reading it.
- * Life: a zeroed struct is empty -> image_stamps_load() -> image_stamps_done(), even if that fails.
+ * The states of inodes that any images show, under any name. An inode with the ctime of an image
+ * has not been changed after that image, so its content is known without reading it. Life: a zeroed
+ * struct is empty -> image_stamps_load() -> image_stamps_done(), even if that fails.
  */
 struct image_stamp {
 	uint64_t hash; /* or 0 */
-	uint64_t seq;  /* of the newest image of a kept step that shows the step's own state; or 0 */
+	uint64_t seq; /* of the newest image of a kept step that shows the step's own state; or 0 */
 };
 struct image_stamps {
 	struct kept_stamp *list; /* hash */

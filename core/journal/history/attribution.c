@@ -275,7 +275,8 @@ static bool is_changed(struct journal *j, const struct after_image *p,
 
 	return !p->root && !(p->flags & IMAGE_FOREIGN) && after_image_differs(j, p) &&
 	       (!(p->flags & IMAGE_SHARED) || original_image_differs(j, p->id, p->key)) &&
-	       !(reach_see(j, p->root, p->path, &o) == 0 && o.mode && image_stamps_find(stamps, &o));
+	       !(reach_see(j, p->root, p->path, &o) == 0 && o.mode &&
+		 image_stamps_find(stamps, &o));
 }
 
 int journal_rescan(struct journal *j, void (*on)(void *data, const char *path), void *data)

@@ -82,15 +82,6 @@ void renames_sort(struct renames *m)
 	}
 }
 
-void renames_turn(struct renames *m)
-{
-	for (size_t i = m->n; i-- > 0;) {
-		const struct dir_rename *v = &m->list[i];
-
-		rename_tree_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
-	}
-}
-
 void renames_push(struct renames *m, int root, const char *from, const char *to)
 {
 	renames_add_one(m, &(struct dir_rename){.seq = m->n + 1,
@@ -111,7 +102,6 @@ void renames_done(struct renames *m)
 	free(m->left);
 	path_set_done(&m->ends);
 	rename_tree_done(&m->on);
-	rename_tree_done(&m->turned);
 	*m = (struct renames){0};
 }
 
@@ -186,11 +176,6 @@ void renames_add_now(const struct renames *m, uint64_t seq, int root, const char
 	AUTO_FREE char *now = renames_now(m, seq, &root, path);
 
 	path_set_add(to, root, now);
-}
-
-void renames_back(const struct renames *m, uint64_t seq, int *root, char **path)
-{
-	rename_tree_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
 }
 
 struct carried {

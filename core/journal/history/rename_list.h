@@ -18,10 +18,9 @@ struct dir_rename { /* of a directory */
 struct renames {
 	struct dir_rename *list;
 	size_t n;
-	struct path_set ends; /* the old and new paths */
-	uint64_t *left;	      /* of each, the number of the last rename away from it */
-	struct rename_tree on,
-		turned; /* from the oldest rename to the present, and the other way */
+	struct path_set ends;  /* the old and new paths */
+	uint64_t *left;	       /* of each, the number of the last rename away from it */
+	struct rename_tree on; /* from the oldest rename to the present */
 };
 
 void renames_add_one(struct renames *m, const struct dir_rename *one); /* copies the paths */
@@ -41,9 +40,5 @@ char *renames_now(const struct renames *m, uint64_t seq, int *root, const char *
 /* Adds that path to the set. */
 void renames_add_now(const struct renames *m, uint64_t seq, int root, const char *path,
 		     struct path_set *to);
-/* Reverses renames_follow(): replaces a current path by the path that the object had right after
- * record seq. */
-void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
-void renames_turn(struct renames *m); /* before the first renames_back() */
 /* Adds the paths of other steps' after-images below renamed directories, under both names. */
 int renames_add_images(struct journal *j, const struct renames *m, struct path_set *add) MUST_USE;

@@ -92,7 +92,6 @@ static void get_flags(struct codec_reader *g, struct summary *s)
 	uint32_t flags = codec_get_u32(g);
 
 	s->partial = flags & SUMMARY_PARTIAL;
-	s->turned = flags & SUMMARY_TURNED;
 	s->info.elsewhere = flags & SUMMARY_ELSEWHERE;
 }
 

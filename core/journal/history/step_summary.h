@@ -11,9 +11,6 @@ struct object;
 struct summary {
 	struct step_info info;
 	bool partial; /* of a step whose recovery was interrupted: changes may be missing */
-	/* Computed during recovery, by comparing the tree before and after the step was rolled
-	 * back; paths are those of the log records. */
-	bool turned;
 	struct change *changes;
 	size_t n;
 };

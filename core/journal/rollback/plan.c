@@ -213,7 +213,8 @@ int plan_store(struct journal *j, const struct names *dirs, const struct undo_pl
 		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
 			store_advice(r));
 	else if (r == 0)
-		r = resolution_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.moved_edits},
+		r = resolution_find(j, p.plan,
+				    &(struct emptied){dirs, p.logs, &p.moves, &p.moved_edits},
 				    remedy, err);
 	if (r == 0)
 		forget_saves(p.plan);

@@ -64,7 +64,6 @@ static int load_logs(struct planner *p)
 	if (r < 0)
 		return r;
 	renames_sort(&p->moves);
-	renames_turn(&p->moves);
 	find_places(p);
 	return 0;
 }

@@ -14,7 +14,7 @@ struct planner {
 	struct journal *j;
 	const struct names *dirs;
 	bool redo;
-	bool open; /* the steps are open: they have no summary and no after-images */
+	bool open;		  /* the steps are open: they have no summary and no after-images */
 	struct net_effects fates; /* net effect of the steps on each path */
 	struct path_set edited;	  /* present names of paths that were edited from outside */
 	/* Of these, the ones whose edited object is not the one that now has the name. */

@@ -180,7 +180,8 @@ static int replay_rec_mark(struct record_replay *p)
 /* Notes the end among the records of the way back, which are in the opposite order. */
 static int replay_rec_end(struct record_replay *p)
 {
-	return replay_push(p, &(struct rec){.type = REC_END, .path = "", .path2 = "", .src = p->r->seq});
+	return replay_push(
+		p, &(struct rec){.type = REC_END, .path = "", .path2 = "", .src = p->r->seq});
 }
 
 static int replay_rec_dtime(struct record_replay *p)

@@ -174,8 +174,8 @@ struct renewal {
 	struct path_set set; /* the paths */
 	size_t own, idle;    /* below own: of applied records; below idle: of skipped ones */
 	struct path_set absent, shared, passing;
-	struct path_set edited;	  /* while the rollback ran */
-	struct after_images old;  /* old images with the bytes of the file */
+	struct path_set edited;	 /* while the rollback ran */
+	struct after_images old; /* old images with the bytes of the file */
 	struct whose whose;
 };
 

@@ -27,14 +27,15 @@
 #define SIZE_NONE UINT64_MAX
 
 struct vnode {
-	uint32_t up;	/* the directory in which it lies in the folder or in an object; or NO_NODE */
+	uint32_t up; /* the directory in which it lies in the folder or in an object; or NO_NODE */
 	uint32_t entry; /* its name there */
 	int32_t root;	/* of a root's node; else -1 */
 	uint32_t log;
 	uint64_t slot;	/* it is that object of step `log`; 0, without `up` and root: a new one */
 	uint32_t state; /* index + 1; 0: as it lies */
 	uint32_t held;	/* entries of the tree in it that exist */
-	uint64_t ino;	/* edited through another hard link, after the steps had written to it; or 0 */
+	uint64_t
+		ino; /* edited through another hard link, after the steps had written to it; or 0 */
 };
 
 struct linked_node {
@@ -140,27 +141,44 @@ static uint32_t walk(struct vtree *t, int root, const char *path, const char **l
 /* ---- where a node lies ------------------------------------------------------------------------
  */
 
-static void prepend(struct buf *b, const char *name)
+static const char *name_of(const struct vtree *t, const struct vnode *n)
 {
-	AUTO_FREE char *rest = xstrdup(b->data);
-
-	buf_clear(b);
-	buf_str(b, name);
-	if (*rest)
-		buf_fmt(b, "/%s", rest);
+	return path_set_key(&t->names, n->entry) + KEY_LEN;
 }
 
-/* Puts the path into t->path, relative to the node that is returned: a root, an object, or a new
- * node. */
+static void put_before(struct buf *b, size_t *start, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len && *start < b->len)
+		b->data[--*start] = '/';
+	*start -= len;
+	memcpy(b->data + *start, name, len);
+}
+
+/* Puts the path into t->path, relative to the node that is returned: a root, an object (then it
+ * begins with the slot), or a new node. */
 static const struct vnode *place_of(struct vtree *t, uint32_t dir, const char *name)
 {
-	const struct vnode *n = &t->nodes[dir];
+	const struct vnode *n = &t->nodes[dir], *base = n;
+	char slot[24] = "";
+	size_t start = strlen(name) + sizeof(slot);
 
+	for (; base->up != NO_NODE; base = &t->nodes[base->up])
+		start += strlen(name_of(t, base)) + 1;
+	if (base->slot)
+		store_slot_name(slot, base->slot);
 	buf_clear(&t->path);
-	buf_str(&t->path, name);
-	for (; n->up != NO_NODE; n = &t->nodes[n->up])
-		prepend(&t->path, path_set_key(&t->names, n->entry) + KEY_LEN);
-	return n;
+	buf_reserve(&t->path, start);
+	t->path.len = start;
+	put_before(&t->path, &start, name);
+	for (; n != base; n = &t->nodes[n->up])
+		put_before(&t->path, &start, name_of(t, n));
+	put_before(&t->path, &start, slot);
+	t->path.len -= start;
+	memmove(t->path.data, t->path.data + start, t->path.len);
+	t->path.data[t->path.len] = '\0';
+	return base;
 }
 
 /* Opens the objects of a step; the descriptor is borrowed until the next call. */
@@ -181,37 +199,31 @@ static int objects_of(struct vtree *t, size_t log)
 	return t->obj;
 }
 
-/* Looks at an object of a step, or at a path below it, without following a link. */
-static int look_below(struct vtree *t, const struct vnode *n, struct vobject *ret)
+/* Looks at t->path among the objects of a step, without following a link. */
+static int look_in_store(struct vtree *t, size_t log, struct vobject *ret)
 {
 	AUTO_CLOSE int fd = -1;
-	int r = objects_of(t, n->log);
-	char slot[24], *name, *slash;
+	char *name = t->path.data, *slash;
+	int r = objects_of(t, log);
 
 	if (r < 0)
 		return r;
 	ret->at.fd = r;
-	store_slot_name(slot, n->slot);
-	if (t->path.len)
-		prepend(&t->path, slot);
-	else
-		buf_str(&t->path, slot);
-	for (name = t->path.data; (slash = strchr(name, '/')); name = slash + 1) {
+	for (; (slash = strchr(name, '/')); name = slash + 1) {
 		int next;
 
 		*slash = '\0';
-		next = openat(ret->at.fd, name, O_ITSELF | O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		next = openat(ret->at.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			ret->o.mode = errno == EACCES ? OBJECT_UNSEEN : 0;
 		util_close_fd(&fd);
-		fd = next;
-		ret->at.fd = fd;
-		if (fd < 0) {
-			ret->o = (struct object){.mode = errno == EACCES ? OBJECT_UNSEEN : 0};
+		ret->at.fd = fd = next;
+		if (fd < 0)
 			return 0;
-		}
 	}
 	ret->at.name = name;
 	r = object_stat(ret->at.fd, name, &ret->o);
-	if (fd >= 0) /* below an object, content is not compared */
+	if (fd >= 0) /* content below an object is not compared */
 		ret->at.fd = -1;
 	return r;
 }
@@ -224,7 +236,7 @@ static int look_where_it_lies(struct vtree *t, uint32_t dir, const char *name, s
 	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = n->root};
 	if (n->root >= 0)
 		return reach_look(t->j, w, n->root, t->path.data, &ret->at, &ret->o);
-	return n->slot ? look_below(t, n, ret) : 0;
+	return n->slot ? look_in_store(t, n->log, ret) : 0;
 }
 
 static struct linked_node *linked_find(const struct vtree *t, const struct object *o)
@@ -269,8 +281,7 @@ static int look_at_node(struct vtree *t, uint32_t node, struct reach *w, struct 
 	if (n->up == NO_NODE)
 		r = look_where_it_lies(t, node, "", w, ret);
 	else
-		r = look_where_it_lies(t, n->up, path_set_key(&t->names, n->entry) + KEY_LEN, w,
-				       ret);
+		r = look_where_it_lies(t, n->up, name_of(t, n), w, ret);
 	if (r == 0)
 		take_state(t, node, ret);
 	return r;

@@ -39,10 +39,10 @@ struct vfind { /* what a record of the steps is about to take away */
  */
 struct vtree {
 	struct journal *j;
-	const struct names *dirs; /* of the steps */
+	const struct names *dirs;			     /* of the steps */
 	bool (*found)(void *data, const struct vfind *find); /* or NULL */
 	void *data;
-	struct u64_set written;	/* inodes that the records change in place; sorted */
+	struct u64_set written; /* inodes that the records change in place; sorted */
 	struct path_set names;	/* entries; number i: that of child[i] */
 	uint32_t *child;	/* number of a node + 1, or 0: the name does not exist */
 	size_t cap_child;
@@ -68,10 +68,10 @@ struct vstate { /* of a node that a record changed in place */
 void vtree_reverse(struct vtree *t, const struct rec *r, size_t log);
 
 struct vobject {
-	struct object o; /* mode 0: the path does not exist */
-	struct spot at;	 /* where it lies; valid until the next call, or reach_close() */
-	int root;	 /* of the folder, or granted place, in which it lies; or -1 */
-	bool in_folder;	 /* it lies there at this very path */
+	struct object o;	    /* mode 0: the path does not exist */
+	struct spot at;		    /* where it lies; valid until the next call, or reach_close() */
+	int root;		    /* of the folder, or granted place, in which it lies; or -1 */
+	bool in_folder;		    /* it lies there at this very path */
 	const struct vstate *state; /* or NULL: as it lies there */
 };
 /* Looks at a path of the tree. */
