@@ -39,9 +39,9 @@
  *
  * Undo compares the folder with the after-images. A difference is an external edit and a conflict:
  * undo names it and changes nothing, or a flag settles it: --keep-mine skips its records, --merge
- * merges the file with libgit2, --force captures the edit and goes on. Between several steps, each
- * step's before-state is compared with the after-state of the step before it
- * (history/version_chain.h). Then the records are applied backwards. The state that they replace is
+ * merges the file with libgit2, --force captures the edit and goes on. Of several steps, each is
+ * compared where it ended: the records of the newer ones are reversed in a virtual tree before
+ * (rollback/virtual_tree.h). Then the records are applied backwards. The state that they replace is
  * captured by the same means, in the redo log.
  *
  * A progress marker makes a rollback resumable: the next start finishes or reverts it. An open step

@@ -158,12 +158,24 @@ static int held_note(struct step *s)
 	return usage_held_write(s->side.dir, &h);
 }
 
+/* A step without the record, because the disk is full, can be undone as well (plan_compare.c). */
+static void note_end(struct step *s)
+{
+	struct rec end = {.type = REC_END, .path = "", .path2 = ""};
+
+	if (store_seq_keep(s->j) < 0)
+		return;
+	end.seq = store_seq(s->j);
+	if (undo_log_append(&s->side.log, &end) < 0)
+		log_warn("journal", "no room for the end of step %" PRId64 " in its log", s->id);
+}
+
 static int ending_write(struct ending *e)
 {
-	int r = capture_push(&e->s->side, &(struct rec){.type = REC_END, .path = "", .path2 = ""});
+	int r;
 
-	if (r == 0)
-		r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
+	note_end(e->s);
+	r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
 	/* With undo off, no later state is compared with the images. */
 	if (r == 0 && !e->s->j->options.off)
 		r = write_after_image(e->s, e->nets.locked);

@@ -294,7 +294,7 @@ static int peek(struct vtree *t, uint32_t dir, const char *leaf, struct reach *w
 	size_t i = *leaf ? entry_of(t, dir, leaf, strlen(leaf), false) : PATH_SET_NONE;
 	int r;
 
-	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
+	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = -1};
 	if (i != PATH_SET_NONE)
 		return t->child[i] ? look_at_node(t, t->child[i] - 1, w, ret) : 0;
 	r = look_where_it_lies(t, dir, leaf, w, ret);
@@ -309,7 +309,7 @@ int vtree_look(struct vtree *t, int root, const char *path, struct reach *w, str
 	uint32_t dir = walk(t, root, path, &leaf);
 	int r;
 
-	*ret = (struct vobject){.at = {.fd = -1, .name = ""}};
+	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = -1};
 	r = dir == NO_NODE ? 0 : peek(t, dir, leaf, w, ret);
 	ret->in_folder = ret->root == root && str_eq(t->path.data, path);
 	return r;
