@@ -318,6 +318,24 @@ static void a_history_put_aside_leaves_nothing_of_others(void **state)
 	}
 }
 
+/* Whoever takes it over has no history in the end. */
+static void a_history_with_files_of_others_is_not_taken_over(void **state)
+{
+	struct fix *f = *state;
+	struct journal_spec spec = {
+		.folder = f->folder, .state_dir = "/proc/cordon", .lasting = true};
+	AUTO_FREE char *log = xasprintf("%s/.cordon/steps/1/undo", f->folder), *was = NULL;
+
+	assert_int_equal(reopen(f, &spec), 0);
+	one_step(f, "agent", put(f, "a", "agent\n"));
+	assert_int_equal(chmod(log, 0644), 0);
+	assert_int_equal(reopen(f, &spec), 0);
+	assert_int_equal(access(log, F_OK), -1);
+	journal_close(f->j);
+	f->j = NULL;
+	assert_true(journal_adopt(&spec, &was, &f->err) < 0); /* or the birth time is unknown */
+}
+
 /* A first start that was killed has made some of these files. */
 static void a_store_that_was_begun_is_gone_on_with(void **state)
 {
@@ -499,6 +517,7 @@ int main(void)
 		TEST(a_store_that_came_with_the_folder_is_not_taken),
 		TEST(a_store_with_files_that_others_may_read_is_not_used),
 		TEST(a_history_put_aside_leaves_nothing_of_others),
+		TEST(a_history_with_files_of_others_is_not_taken_over),
 		TEST(a_store_that_was_begun_is_gone_on_with),
 		TEST(a_damaged_log_is_noticed),
 		TEST(a_torn_tail_is_cut),

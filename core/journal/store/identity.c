@@ -191,10 +191,10 @@ int store_check_brought(const struct journal *j, struct err *err)
 	if (!found)
 		return 0;
 	return err_say(err, -EPROTO,
-		       "the undo store '%s' has '%s', which cordon did not make, as others have a "
-		       "right to it: it may have come with a commit or an archive: undo is "
-		       "unavailable: the next session puts the history aside, `cordon log "
-		       "--discard` throws it away",
+		       "the undo store '%s' has '%s', to which others have a right, as cordon "
+		       "makes none: it may have come with a commit or an archive (or did you "
+		       "chmod -R the folder?): undo is unavailable: the next session puts the "
+		       "history aside, `cordon log --discard` throws it away",
 		       j->store_path, found);
 }
 
