@@ -314,8 +314,8 @@ static bool begins(struct span s, const char *with)
 	return s.len > n && strncasecmp(s.data, with, n) == 0;
 }
 
-/* Reads the request line. Returns false if it is none of HTTP. One without a version is of HTTP/0.9:
- * servers still serve the host of such a line. */
+/* Reads the request line. Returns false if it is none of HTTP. One without a version is of
+ * HTTP/0.9: servers still serve the host of such a line. */
 static bool read_request_line(struct span line, struct span *ret_method, struct span *ret_target)
 {
 	struct span rest;

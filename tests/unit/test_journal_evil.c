@@ -294,15 +294,17 @@ static void a_store_with_files_that_others_may_read_is_not_used(void **state)
 /* `chmod -R`, or a commit with any name. */
 static void a_history_put_aside_leaves_nothing_of_others(void **state)
 {
-	static const char *const opened[] = {"spare/0", "spare", "room", "lock", ".gitignore",
-					     "aside"};
+	static const char *const opened[] = {"spare/0", "spare",      "room",
+					     "lock",	".gitignore", "aside"};
 	struct fix *f = *state;
-	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon", .lasting = true};
+	struct journal_spec spec = {
+		.folder = f->folder, .state_dir = "/proc/cordon", .lasting = true};
 
 	assert_int_equal(reopen(f, &spec), 0);
 	for (size_t i = 0; i < ARRAY_LEN(opened) + 1; i++) {
 		bool made = i == ARRAY_LEN(opened);
-		AUTO_FREE char *path = xasprintf("%s/.cordon/%s", f->folder, made ? ".x" : opened[i]);
+		AUTO_FREE char *path =
+			xasprintf("%s/.cordon/%s", f->folder, made ? ".x" : opened[i]);
 		struct stat st;
 
 		one_step(f, "agent", put(f, "a", "agent\n"));

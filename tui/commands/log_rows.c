@@ -75,8 +75,8 @@ static void count_change(struct counts *n, const struct change *c)
 		n->by_kind[c->kind]++;
 }
 
-/* Counts the step's files; those outside the folder are notes if no command changed them. Of a step elsewhere, with more paths than
- * COUNTED_MAX, or that cannot be read, all paths count. */
+/* Counts the step's files. Those outside the folder are notes if no command changed them. Of a step
+ * elsewhere, with more paths than COUNTED_MAX, or that cannot be read, all paths count. */
 static void count(struct counts *n, const struct step_info *s, struct journal *j)
 {
 	const size_t all = s->created + s->modified + s->deleted + s->renamed;
