@@ -200,13 +200,21 @@ static enum hello read_tls(const uint8_t *data, size_t len, struct search *s)
 
 /* ---- HTTP ------------------------------------------------------------------------------------ */
 
+/* What separates words, for lenient servers (RFC 9112, 3). */
+#define BLANKS " \t\v\f\r\n"
+
+static bool is_blank(char c)
+{
+	return c && strchr(BLANKS, c);
+}
+
 static struct span trimmed(struct span s)
 {
-	while (s.len && strchr(" \t\r\n", s.data[0]) && s.data[0]) {
+	while (s.len && is_blank(s.data[0])) {
 		s.data++;
 		s.len--;
 	}
-	while (s.len && strchr(" \t\r\n", s.data[s.len - 1]) && s.data[s.len - 1])
+	while (s.len && is_blank(s.data[s.len - 1]))
 		s.len--;
 	return s;
 }
@@ -226,14 +234,21 @@ static struct span after(struct span s, size_t n)
 	return (struct span){s.data + n, s.len - n};
 }
 
-/* Handles HOST[:PORT]. */
+/* Handles HOST[:PORT]. Servers may take something else than a port for the host. */
 static bool is_wanted_host(struct search *s, struct span text)
 {
+	struct span host, port;
+
 	text = trimmed(text);
 	if (text.len && text.data[0] == '[')
 		return false; /* an address */
-	text = until(text, ":");
-	return is_wanted(s, text.data, text.len);
+	host = until(text, ":");
+	port = after(text, MIN(text.len, host.len + 1));
+	while (port.len && port.data[0] >= '0' && port.data[0] <= '9')
+		port = after(port, 1);
+	if (host.len && port.len)
+		return is_wanted(s, HELLO_UNREADABLE, 1);
+	return is_wanted(s, host.data, host.len);
 }
 
 /* Handles the target of a request, which names a host if it is a whole URL. */
@@ -256,12 +271,24 @@ static bool is_host_header(struct span name)
 	return name.len == 4 && strncasecmp(name.data, "Host", 4) == 0;
 }
 
+/* Handles a line of the head. A CR alone ends a line for some servers only. */
+static bool is_wanted_in_header(struct search *s, struct span line)
+{
+	struct span name = until(line, ":");
+
+	for (size_t i = 0; i + 1 < line.len; i++)
+		if (line.data[i] == '\r' && line.data[i + 1] != '\n')
+			return is_wanted(s, HELLO_UNREADABLE, 1);
+	return is_host_header(name) && name.len < line.len &&
+	       is_wanted_host(s, after(line, name.len + 1));
+}
+
 /* Reads the headers. `rest` begins with the first one. */
 static enum hello read_headers(struct span rest, struct search *s)
 {
 	while (rest.len) {
 		const char *lf = memchr(rest.data, '\n', rest.len);
-		struct span line, name;
+		struct span line;
 
 		/* A line that begins with a blank continues the one before. */
 		while (lf && lf + 1 < rest.data + rest.len && (lf[1] == ' ' || lf[1] == '\t'))
@@ -270,46 +297,55 @@ static enum hello read_headers(struct span rest, struct search *s)
 			return HELLO_MORE;
 		line = (struct span){rest.data, (size_t)(lf - rest.data)};
 		rest = after(rest, line.len + 1);
-		if (trimmed(line).len == 0)
+		if (line.len == 0 || (line.len == 1 && line.data[0] == '\r'))
 			return HELLO_OVER;
 		if (rest.len == 0)
 			return HELLO_MORE;
-		name = until(line, ":");
-		if (is_host_header(name) && name.len < line.len &&
-		    is_wanted_host(s, after(line, name.len + 1)))
+		if (is_wanted_in_header(s, line))
 			return HELLO_NAME;
 	}
 	return HELLO_MORE;
 }
 
-/* Reads the request line. Returns false if it is none of HTTP. */
+static bool begins(struct span s, const char *with)
+{
+	size_t n = strlen(with);
+
+	return s.len > n && strncasecmp(s.data, with, n) == 0;
+}
+
+/* Reads the request line. Returns false if it is none of HTTP. One without a version is of
+ * HTTP/0.9: servers still serve the host of such a line. */
 static bool read_request_line(struct span line, struct span *ret_method, struct span *ret_target)
 {
 	struct span rest;
 	size_t end;
 
 	line = trimmed(line);
-	*ret_method = until(line, " \t");
+	*ret_method = until(line, BLANKS);
 	rest = trimmed(after(line, ret_method->len));
-	for (end = rest.len; end > 0 && !strchr(" \t", rest.data[end - 1]);)
+	for (end = rest.len; end > 0 && !is_blank(rest.data[end - 1]);)
 		end--;
 	*ret_target = trimmed((struct span){rest.data, end});
-	rest = after(rest, end);
-	return ret_target->len && rest.len > 5 && strncasecmp(rest.data, "HTTP/", 5) == 0;
+	if (begins(after(rest, end), "HTTP/"))
+		return ret_target->len > 0;
+	*ret_target = rest;
+	return ret_method->len == 3 && memcmp(ret_method->data, "GET", 3) == 0 &&
+	       (begins(rest, "http://") || begins(rest, "https://"));
 }
 
 /* Returns whether a method of HTTP can begin so (RFC 9110, token). */
 static bool is_method(struct span text)
 {
 	static const char others[] = "!#$%&'*+-.^_`|~";
-	struct span word = until(text, " \t\n");
+	struct span word = until(text, BLANKS);
 
 	for (size_t i = 0; i < word.len; i++) {
 		char c = word.data[i];
 
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		      (c && strchr(others, c))))
-			return c == '\r' && i + 1 == word.len && i > 0;
+			return false;
 	}
 	return true;
 }

@@ -146,6 +146,8 @@ static int append(struct buf *record, struct err *err)
 	head.len = (uint32_t)(record->len - sizeof(head));
 	memcpy(record->data, &head, sizeof(head));
 	r = record->len > RECORD_MAX ? -EFBIG : 0;
+	if (r == 0 && known.broken) /* part of a record may be the log's end */
+		r = -EIO;
 	if (r == 0 && known.log)
 		r = io_write_all(known.log, record->data, record->len);
 	else if (r == 0)

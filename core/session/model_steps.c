@@ -32,9 +32,9 @@ struct step_row *model_step(struct model *m, int64_t id)
 bool step_row_is_note(const struct step_row *s)
 {
 	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
-	const bool home = s->kind == STEP_AMBIENT && s->command && strstr(s->command, ": edit ~/");
+	const char *deed = s->kind == STEP_AMBIENT ? step_deed(s->kind, s->command) : NULL;
 
-	if (home && (s->running || !changed))
+	if (deed && str_starts(deed, "edit ~/") && (s->running || !changed))
 		return true;
 	return !s->running && step_is_note(s->kind, s->elsewhere, changed, s->command);
 }

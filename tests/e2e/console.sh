@@ -92,6 +92,14 @@ like "$(cordon_in "$dir" audit | grep ' undo ' | tail -n 1)" "restored, as step 
 press_until 'nothing to (re)?do' "nothing more to redo: it says so" r
 keys Escape C-] t
 
+# A file that has another name now is not as before.
+type_text 'mkdir dir; echo 1 >dir/x' && keys Enter
+ok "a file in a directory" wait_for 10 test -e "$dir/dir/x"
+type_text 'sh -c "echo more >>dir/x; mv dir moved"' && keys Enter
+sees '  echo more .* [+]1$' "a step writes it and moves the directory"
+sees '  write +dir/x' "which the activity says"
+ok "and no more" screen_lacks '= dir/x'
+
 # The agent ends: the console stays for review; cordon's exit status is the agent's.
 type_text 'exit 7' && keys Enter
 sees 'x ended with 7' "the console stays when the agent has ended"

@@ -59,6 +59,7 @@ keys j
 press_until 'This step changed nothing in the project, only files elsewhere: P undoes those' "chosen, its own preview says so" u
 like "$(cordon_in "$dir" log)" 'echo 2 .*outside the folder' "so does the log"
 unlike "$(cordon_in "$dir" log)" 'echo two .*outside the folder' "of no other step"
+like "$(cordon_in "$dir" log)" ' ~1 1 outside +echo 1 .*echo two' "though it counts a command's files there"
 sees 'P other places too +q cancel' "and offers them"
 unlike "$(screen)" 'U do it' "and nothing to confirm"
 keys P

@@ -231,6 +231,19 @@ static void undo_passes_over_a_note_that_is_written(void **state)
 	assert_non_null(strstr(s->said.data, "plan 0 2")); /* with step 5 */
 }
 
+/* A file's name is the agent's choice. */
+static void a_name_makes_no_note_of_a_change(void **state)
+{
+	struct scene *s = *state;
+
+	model_step(&s->model, 5)->running = false;
+	model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit x: edit ~/.a", 1);
+	ui_changed(s->ui);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] u");
+	assert_non_null(strstr(s->said.data, "plan 0 1")); /* step 6 itself */
+}
+
 /* A session in which the agent did nothing is no news in the next one. */
 static void an_idle_session_of_the_past_has_no_row(void **state)
 {
@@ -318,6 +331,8 @@ int main(void)
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(undo_passes_over_a_note_that_is_written,
 						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_name_makes_no_note_of_a_change, scene_set_up,
+						scene_tear_down),
 		cmocka_unit_test_setup_teardown(an_idle_session_of_the_past_has_no_row,
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(notes_have_the_name_of_the_agent_that_runs,

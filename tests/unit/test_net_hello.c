@@ -182,6 +182,22 @@ static void hosts_of_requests_are_found(void **state)
 	is("GET / HTTP/1.1\r\nHost: b\xc3\xbc.example\r\n\r\n", HELLO_UNREADABLE);
 }
 
+/* Servers read these in ways of their own (RFC 9112, 2.2 and 3). */
+static void lenient_servers_are_read_as_well(void **state)
+{
+	(void)state;
+	is("GET http://b.example/a\r\n", "b.example");
+	is("GET https://b.example:443/a b\n", "b.example");
+	is("get http://b.example/a\r\n", "");
+	is("GET\v/\fHTTP/1.1\r\nHost: b.example\r\n\r\n", "b.example");
+	is("GET\r/\rHTTP/1.1\r\nHost:\vb.example\r\n\r\n", "b.example");
+	is("GET / HTTP/1.1\r\n \r\nHost: b.example\r\n\r\n", "b.example");
+	is("GET / HTTP/1.1\r\nA: b\r\n\t\r\nHost: b.example\r\n\r\n", "b.example");
+	is("GET / HTTP/1.1\r\nHost: a\r\nB: c\rHost: b.example\r\n\r\n", "a ?");
+	is("GET / HTTP/1.1\r\nHost:\r b.example\r\nHost: a\r\r\n\r\n", "? ?");
+	is("GET / HTTP/1.1\r\nHost: a:80@b.example\r\nHost: a:\r\nHost: a:b\r\n\r\n", "? a ?");
+}
+
 static void other_protocols_name_none(void **state)
 {
 	static const char *const others[] = {"SSH-2.0-OpenSSH_9.2\r\n",
@@ -232,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_warning_before_the_hello_hides_nothing),
 		cmocka_unit_test(a_damaged_hello_names_no_host),
 		cmocka_unit_test(hosts_of_requests_are_found),
+		cmocka_unit_test(lenient_servers_are_read_as_well),
 		cmocka_unit_test(other_protocols_name_none),
 		cmocka_unit_test(a_long_head_must_have_named_its_host),
 	};

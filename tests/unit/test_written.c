@@ -1,5 +1,8 @@
 /* test_written - the places that count as written by the agent, in all processes of a session. */
 /* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +182,34 @@ static void all_is_written_without_the_log(void **state)
 	assert_false(written_by_agent("/usr/bin/git"));
 }
 
+/* A part of a record stays in the log. Another record after it would be read as the rest of it. */
+static void nothing_is_added_after_a_part(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(written_share(&(struct err){0}), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct rlimit most;
+		struct stat log;
+
+		fstat(written_fd(), &log);
+		getrlimit(RLIMIT_FSIZE, &most);
+		most.rlim_cur = (rlim_t)log.st_size + 10;
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &most);
+		if (written_add_answer("/h/long", EXTENT_EXACT, &(struct err){0}) == 0)
+			_exit(2);
+		most.rlim_cur = most.rlim_max;
+		setrlimit(RLIMIT_FSIZE, &most);
+		if (!written_by_agent("/usr/bin/git"))
+			_exit(3);
+		_exit(written_add_answer("/h/next/", EXTENT_DIR, &(struct err){0}) == 0);
+	}
+	assert_int_equal(status_of(pid), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +221,7 @@ int main(void)
 		cmocka_unit_test(answers_count),
 		cmocka_unit_test(processes_share_them),
 		cmocka_unit_test(all_is_written_without_the_log),
+		cmocka_unit_test(nothing_is_added_after_a_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ bool log_rows_is_note(const struct step_info *s)
 	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
 
 	return step_is_note(s->kind, s->elsewhere, changed, s->command) ||
-	       (s->kind == STEP_AMBIENT && !changed && !s->incomplete);
+	       (s->kind == STEP_AMBIENT && !changed && !s->incomplete && !s->unprotected);
 }
 
 static void print_json(const struct step_info *s, bool undone, const char *const *split)
@@ -54,7 +54,7 @@ static void print_json(const struct step_info *s, bool undone, const char *const
 
 /* Counts of a step by kind of change; git's own files and directories apart. */
 struct counts {
-	size_t by_kind[CHANGE_RENAMED + 1], dirs;
+	size_t by_kind[CHANGE_RENAMED + 1], dirs, outside;
 	struct git_files git;
 };
 
@@ -65,16 +65,18 @@ static void count_change(struct counts *n, const struct change *c)
 		c->base && strstr(c->base, ".git") ? path_join(c->base, c->path) : NULL;
 	const bool dir = S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
 
-	if (git_files_add(&n->git, whole ? whole : c->path) || c->root != 0)
+	if (git_files_add(&n->git, whole ? whole : c->path))
 		return;
-	if (dir && c->kind != CHANGE_RENAMED)
+	if (c->root != 0)
+		n->outside += !dir;
+	else if (dir && c->kind != CHANGE_RENAMED)
 		n->dirs++;
 	else
 		n->by_kind[c->kind]++;
 }
 
-/* Counts the step's files in the working folders. Of a step elsewhere, with more paths than
- * COUNTED_MAX, or that cannot be read, all paths count. */
+/* Counts the step's files. Those outside the folder are notes if no command changed them. Of a step
+ * elsewhere, with more paths than COUNTED_MAX, or that cannot be read, all paths count. */
 static void count(struct counts *n, const struct step_info *s, struct journal *j)
 {
 	const size_t all = s->created + s->modified + s->deleted + s->renamed;
@@ -91,11 +93,13 @@ static void count(struct counts *n, const struct step_info *s, struct journal *j
 	*n = (struct counts){0};
 	for (size_t i = 0; i < len; i++)
 		count_change(n, &list[i]);
+	if (s->kind == STEP_AMBIENT)
+		n->outside = 0;
 	change_free(list, len);
 }
 
-/* Appends "+3 ~2 -1 >1 commit": created, modified, deleted, renamed files, and git's own in a word.
- * Directories are named if there is nothing else. */
+/* Appends "+3 ~2 -1 >1 commit": created, modified, deleted, renamed files, and git's own in a word;
+ * then "1 outside". Directories are named if there is nothing else. */
 static void count_words(struct buf *out, const struct counts *n)
 {
 	static const char signs[] = {[CHANGE_CREATED] = '+',
@@ -111,6 +115,8 @@ static void count_words(struct buf *out, const struct counts *n)
 			git_files_commit(&n->git) ? "commit" : "git");
 	else if (!out->len && n->dirs)
 		buf_fmt(out, "%zu dir%s", n->dirs, n->dirs == 1 ? "" : "s");
+	if (n->outside)
+		buf_fmt(out, "%s%zu outside", out->len ? " " : "", n->outside);
 }
 
 /* Prints "  (also in /a, /b)": all these folders except `but`. */

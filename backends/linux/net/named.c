@@ -19,6 +19,7 @@ struct named {
 	char own[NET_NAME_MAX + 3]; /* the connection's host */
 	unsigned n;		    /* names that may be reached */
 	bool asked;		    /* the keeper judges the next one */
+	bool urgent;		    /* it judges bytes out of band, which have no number */
 	size_t len, fresh;	    /* bytes in data; the fresh last ones are still in the queue */
 	uint8_t data[HELLO_MAX];
 };
@@ -88,6 +89,7 @@ size_t named_look(struct named *n, int from)
 	n->fresh = (size_t)got;
 	if (is_urgent(from)) {
 		ask(n, HELLO_UNREADABLE);
+		n->urgent = true;
 		return 0;
 	}
 	if (!judge(n, &over))
@@ -104,8 +106,8 @@ bool named_passed(struct named *n)
 {
 	bool over = false;
 
-	n->asked = false;
-	n->n++;
+	n->n += !n->urgent;
+	n->asked = n->urgent = false;
 	(void)judge(n, &over);
 	return over;
 }

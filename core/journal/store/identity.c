@@ -191,10 +191,10 @@ int store_check_brought(const struct journal *j, struct err *err)
 	if (!found)
 		return 0;
 	return err_say(err, -EPROTO,
-		       "the undo store '%s' has '%s', which cordon did not make, as others have a "
-		       "right to it: it may have come with a commit or an archive: undo is "
-		       "unavailable: the next session puts the history aside, `cordon log "
-		       "--discard` throws it away",
+		       "the undo store '%s' has '%s', to which others have a right, as cordon "
+		       "makes none: it may have come with a commit or an archive (or did you "
+		       "chmod -R the folder?): undo is unavailable: the next session puts the "
+		       "history aside, `cordon log --discard` throws it away",
 		       j->store_path, found);
 }
 
@@ -262,6 +262,33 @@ static void say_aside(struct journal *j, size_t steps)
 	j->urgent = true;
 }
 
+/* Removes what stays when a history is put aside, as it is made anew: a commit may have brought it,
+ * too. Closes the rest to others. */
+static void clean_rest(const struct journal *j)
+{
+	AUTO_CLOSE int dir = store_open_dir(j, "."), aside = store_open_dir(j, ASIDE_DIR);
+	AUTO_DIR DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	struct dirent *e;
+
+	if (d)
+		dir = -1;
+	while (d && (e = readdir(d))) {
+		static const char *const stays[] = {".", "..", "lock", ASIDE_DIR};
+		bool remove = true;
+
+		for (size_t i = 0; i < ARRAY_LEN(stays); i++)
+			remove = remove && !str_eq(e->d_name, stays[i]);
+		if (remove)
+			(void)!io_remove_tree(j->store, e->d_name);
+	}
+	/* The next check finds what cannot be closed. */
+	(void)!fchmod(j->store, 0700);
+	if (j->lock >= 0)
+		(void)!fchmod(j->lock, 0600);
+	if (aside >= 0)
+		(void)!fchmod(aside, 0700);
+}
+
 int store_check(struct journal *j, bool session, struct err *err)
 {
 	struct err why = {0};
@@ -278,7 +305,7 @@ int store_check(struct journal *j, bool session, struct err *err)
 	r = aside_put(j, false, NULL, err);
 	if (r < 0)
 		return r;
-	(void)!fchmod(j->store, 0700); /* the next check finds what it cannot close to others */
+	clean_rest(j);
 	return check_all(j, err);
 }
 

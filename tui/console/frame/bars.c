@@ -258,9 +258,10 @@ static const struct step_row *running_work(const struct model *m)
 {
 	for (size_t i = m->n_steps; i-- > 0;) {
 		const struct step_row *st = &m->steps[i];
+		const char *deed =
+			st->kind == STEP_AMBIENT ? step_deed(st->kind, st->command) : NULL;
 
-		if (st->running &&
-		    !(st->kind == STEP_AMBIENT && st->command && strstr(st->command, ": edit ~/.")))
+		if (st->running && !(deed && str_starts(deed, "edit ~/.")))
 			return st;
 	}
 	return NULL;

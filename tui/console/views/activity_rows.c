@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/diff/diff.h"
 #include "core/session/answers/answers.h"
 #include "tui/console/views/activity_rows.h"
 #include "tui/console/views/step_stats.h"
@@ -231,7 +232,7 @@ static bool has_step(const struct model *m, int64_t id)
 }
 
 /* Returns the file's state after its step, as in the diff: A, M, D or R. AS_BEFORE: it was written
- * and removed, or has the same content. 0: unknown. */
+ * and removed, or has the same content. 0: unknown, as after a rename. */
 static char result_of(struct ui *ui, const struct row *r)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;
@@ -249,7 +250,7 @@ static char result_of(struct ui *ui, const struct row *r)
 	for (size_t i = 0; stat && i < stat->n; i++)
 		if (str_eq(stat->list[i].name, below && *below ? below : path))
 			return stat->list[i].sign;
-	return stat && !stat->many && wrote && below ? AS_BEFORE : 0;
+	return stat && stat->whole && wrote && below && !diff_is_gits_own(below) ? AS_BEFORE : 0;
 }
 
 static int result_role(char sign)

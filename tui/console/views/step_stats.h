@@ -29,6 +29,7 @@ struct step_stat {
 	struct git_files own;
 	size_t added, deleted;
 	bool many;		/* lines are not counted */
+	bool whole;		/* all files that it changed are in the list, as named */
 	struct stat_file *list; /* at most STATS_FILES */
 	size_t n;
 	struct git_words git; /* summary of `own`; raw */
