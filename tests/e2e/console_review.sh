@@ -30,6 +30,8 @@ sees 'a.txt:2: older than the history' "or that it is older"
 act y
 sees '\+ kept  @@ -2,7' "y keeps a hunk, which folds away"
 sees 'review  1 of 4' "and counts"
+act u
+sees 'neither kept nor taken back' "u says that the next one is still open"
 act r
 sees 'x taken back  @@ -32,7' "r takes the next one back"
 ok "which is as before" has '^35$' a.txt

@@ -84,7 +84,10 @@ ok "redo" cordon_in "$dir" redo
 ok "the file again" file_is two
 out=$(cordon_in "$dir" undo --dry-run)
 like "$out" 's.jsonl   outside the folder: stays as it is \(--all-places undoes it\)' "undo --dry-run says what stays"
-ok "undo" cordon_in "$dir" undo
+diff=$(cordon_in "$dir" diff)
+like "$diff" '[+]two' "diff shows the newest step that changed the folder, as undo takes it"
+unlike "$diff" 's\.jsonl.*[+]2' "and not the later one that changed only notes"
+like "$(cordon_in "$dir" undo)" '; 1 left as it is \(1 outside the folder, without --all-places\)$' "undo says where the others are"
 ok "the file is back" file_is one
 ok "the notes stay" log_is 012
 

@@ -187,6 +187,7 @@ static void the_agent_is_started_anew(void **state)
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] R");
 	assert_true(scene_shows(&s, "end it and start anew"));
+	assert_false(scene_shows(&s, "detach"));
 	scene_keys(&s, "Enter Space y");
 	assert_string_equal(s.said.data, "");
 	scene_keys(&s, "Q");

@@ -369,6 +369,8 @@ static int uninstall(const struct install_options *o, struct err *err)
 		r = o->purge ? purge(state, settings, err) : 0;
 	if (r == 0 && profile >= 0 && access(APPARMOR_PROFILE, F_OK) < 0)
 		r = system_apparmor_unload(profile, err);
+	if (r == 0)
+		puts("Done.");
 	return r;
 }
 

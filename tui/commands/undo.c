@@ -148,15 +148,19 @@ static void say_steps(const struct model *m, const struct undo_plan *p)
 
 static void say_done(const struct model *m, const struct undo_plan *p)
 {
-	size_t kept = 0, n;
+	size_t kept = 0, elsewhere = 0, n;
 
-	for (size_t i = 0; i < p->n_entries; i++)
+	for (size_t i = 0; i < p->n_entries; i++) {
 		kept += p->entries[i].fate == FATE_KEPT;
+		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
+	}
 	n = p->n_paths - kept;
 	say_steps(m, p);
 	printf(", %zu path%s", n, n == 1 ? "" : "s");
 	if (kept)
 		printf("; %zu left as %s", kept, kept == 1 ? "it is" : "they are");
+	if (elsewhere)
+		printf(" (%zu outside the folder, without --all-places)", elsewhere);
 	say_repository(p);
 	putchar('\n');
 }

@@ -497,7 +497,7 @@ void run_host(const struct session_spec *spec, const struct console_options *opt
 	int result = tape_prepare(&r.tape, spec->config, opt->record, &err);
 
 	if (result == 0)
-		result = terminal_check(&err);
+		result = terminal_check("--headless", &err);
 	if (result == 0)
 		result = look(&r.host, terminal, &err);
 	if (result == 0)

@@ -117,6 +117,18 @@ static int draw_hint(struct ui *ui, struct surface *s, int x, int y, enum action
 	return x + surface_text(s, x, y, w, ROLE_BAR, action_label(a)) + 3;
 }
 
+/* Draws the keys that go on after the agent's end; its message is there for a few seconds only. */
+static int draw_over_keys(struct ui *ui, struct surface *s, int x, int y, int end)
+{
+	const enum action keys[] = {ACTION_QUIT, ACTION_RESTART};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if ((keys[i] != ACTION_RESTART || ui->spec.verbs->restart) &&
+		    x + hint_width(ui, keys[i]) <= end)
+			x = draw_hint(ui, s, x, y, keys[i]);
+	return x;
+}
+
 /* Draws the view's keys that fit before `end`; always the key that leaves the view. */
 static void draw_keys(struct ui *ui, struct surface *s, int x, int y, int end)
 {
@@ -124,10 +136,15 @@ static void draw_keys(struct ui *ui, struct surface *s, int x, int y, int end)
 	const enum action *hints = ui_top(ui)->ops->hints;
 	bool leads = ui->n_popups ? ui_holds(ui, ui_top(ui), out) : ui->spec.replay != NULL;
 	int kept = leads ? hint_width(ui, out) : 0;
+	bool over = ui->over && !ui->n_popups && !ui->spec.replay;
 
+	if (over)
+		x = draw_over_keys(ui, s, x, y, end);
 	for (; hints && *hints != ACTION_NONE; hints++) {
 		if (*hints == out)
 			kept = 0;
+		if (over && *hints == ACTION_QUIT)
+			continue;
 		if (x + hint_width(ui, *hints) > end - kept)
 			break;
 		x = draw_hint(ui, s, x, y, *hints);
