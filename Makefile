@@ -27,7 +27,7 @@ ifndef JOBS
 JOBS := $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
 endif
 # make lint: clang-tidy stops after this many seconds and names what it has not looked at: what was changed last comes first
-TIDY_SECONDS ?= $(if $(CI),240,480)
+TIDY_SECONDS ?= $(if $(CI),150,480)
 # make soak: seconds at most, how many sequences, from which on (0: from the clock)
 SOAK_SECONDS ?= 600
 SOAK_N ?= 20000
@@ -325,7 +325,7 @@ lint-deps: deps
 # ---- test ----------------------------------------------------------------------------------------
 .PHONY: test tests unit
 test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo*' picks some
-	$(Q)$(again) tests $(if $(filter no,$(DEPS)),,agents)
+	$(Q)$(again) all $(UNIT) $(MODEL) $(TOOLS) $(if $(SANITIZED),,$(FUZZ)) $(if $(filter no,$(DEPS)),,agents)
 	$(if $(SANITIZED),$(Q)$(again) B=asan build/asan/cordon $(SANITIZED))
 	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(SANITIZED) $(UNIT) $(if $(SANITIZED),,$(FUZZ)) $(SCRIPTS)
 

@@ -13,7 +13,6 @@
 #include "core/api/socket/api_priv.h"
 #include "core/api/approver_priv.h"
 #include "core/base/clock.h"
-#include "core/base/external.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
 #include "core/base/log.h"
@@ -126,12 +125,7 @@ static int make_input(const struct model *m, const struct ask *ask)
 static bool order(const struct approver *a, enum order_what what, uint64_t id,
 		  const struct ask *ask)
 {
-	const char *line = what == ORDER_ASK ? a->command : a->notify;
-	/* An answer may have let the agent write a file of it, which the helper does not know. */
-	const struct order o = {.id = id,
-				.what = what,
-				.refused = what != ORDER_CANCEL &&
-					   external_check("approval", line, &(struct err){0}) < 0};
+	const struct order o = {.id = id, .what = what};
 	AUTO_CLOSE int in = ask ? make_input(session_model(a->session), ask) : -1;
 
 	return (!ask || in >= 0) && io_send_fd(a->sock, &o, sizeof(o), in) >= 0;

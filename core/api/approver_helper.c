@@ -15,6 +15,7 @@
 #include "core/base/external.h"
 #include "core/os/process.h"
 #include "core/os/socket.h"
+#include "core/policy/written.h"
 
 #define JOBS 8 /* commands that answer, and some that are only told */
 
@@ -47,10 +48,6 @@ static pid_t start(const struct helper *h, const struct order *o, int in, int ou
 	const char *command = asks ? h->spec->command : h->spec->notify;
 	int r = external_check(setting, command, err);
 
-	if (r == 0 && o->refused)
-		r = err_say(err, -EPERM,
-			    "%s: a file of it is in a folder that the agent can write: not run",
-			    setting);
 	if (r < 0)
 		return r;
 	return external_start(&(struct external){.setting = setting,
@@ -208,16 +205,16 @@ static bool turn(struct helper *h)
 	return true;
 }
 
-/* Closes every descriptor but the socket; the helper must not write to the user's terminal. */
+/* Closes all of cordon's descriptors but these; the helper must not write to the user's terminal.
+ */
 static void close_others(const struct helper_spec *spec)
 {
+	const int keep[] = {spec->sock, written_fd()};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		dup2(null, fd);
-	if (spec->sock > 3)
-		os_close_range(3, (unsigned)spec->sock - 1);
-	os_close_range((unsigned)spec->sock + 1, ~0u);
+	io_close_all_but(3, keep, ARRAY_LEN(keep));
 }
 
 NORETURN void helper_main(const struct helper_spec *spec)

@@ -13,8 +13,7 @@ enum order_what {
 /* One packet, in each direction. */
 struct order {
 	uint64_t id;
-	uint32_t what;
-	uint32_t refused; /* it is not run: a file of the command is the agent's */
+	uint64_t what;
 };
 
 enum approver_fault {

@@ -12,8 +12,9 @@
 #include "core/base/log.h"
 #include "core/broker/broker_priv.h"
 #include "core/os/process.h"
-#include "core/os/socket.h"
 #include "core/base/io.h"
+#include "core/os/socket.h"
+#include "core/policy/written.h"
 
 struct broker {
 	pid_t pid;
@@ -103,7 +104,7 @@ static void close_others(const int *keep, size_t n)
 
 static NORETURN void be_broker(const struct process_spec *spec)
 {
-	const int keep[] = {spec->sock, spec->git, spec->ssh, spec->tls};
+	const int keep[] = {spec->sock, spec->git, spec->ssh, spec->tls, written_fd()};
 	sigset_t none;
 
 	setsid();

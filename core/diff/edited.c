@@ -190,26 +190,42 @@ int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct 
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* Git writes it at each commit. */
-#define MESSAGE ".git/COMMIT_EDITMSG"
+#define MESSAGE "COMMIT_EDITMSG"
+
+bool git_files_add(struct git_files *g, const char *path)
+{
+	const char *rest = diff_below_git(path);
+
+	if (!rest || !diff_is_gits_own(path))
+		return false;
+	g->n++;
+	g->message |= str_eq(rest, MESSAGE);
+	g->branch |= str_starts(rest, "refs/heads/") || str_eq(rest, "HEAD");
+	return true;
+}
+
+bool git_files_commit(const struct git_files *g)
+{
+	return g->message && g->branch;
+}
 
 enum edited_what edited_what(const struct barrier *b)
 {
-	bool message = false, branch = false;
+	struct git_files g = {0};
 
-	for (size_t i = 0; i < b->n_paths; i++) {
-		if (!diff_is_gits_own(b->paths[i]))
+	for (size_t i = 0; i < b->n_paths; i++)
+		if (!git_files_add(&g, b->paths[i]))
 			return EDITED_FILES;
-		message |= str_eq(b->paths[i], MESSAGE);
-		branch |= str_starts(b->paths[i], ".git/refs/heads/");
-	}
 	if (b->count != b->n_paths)
 		return EDITED_FILES;
-	return message && branch ? EDITED_COMMIT : EDITED_GIT;
+	return git_files_commit(&g) ? EDITED_COMMIT : EDITED_GIT;
 }
 
 bool edited_is_noise(enum edited_what what, const char *path)
 {
-	return what == EDITED_COMMIT && str_eq(path, MESSAGE);
+	const char *rest = diff_below_git(path);
+
+	return what == EDITED_COMMIT && rest && str_eq(rest, MESSAGE);
 }
 
 bool edited_git_name(const char *path, char *ret, size_t size)

@@ -23,6 +23,16 @@ const struct change *edited_change(const struct edited *e, size_t i); /* path, k
  * then one line says so. */
 int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct err *err) MUST_USE;
 
+/* Git's own files among some paths. */
+struct git_files {
+	size_t n;
+	bool message, branch; /* of a commit */
+};
+/* Counts the path if it is one. Returns whether it is. */
+bool git_files_add(struct git_files *g, const char *path);
+/* Returns whether a commit wrote them. */
+bool git_files_commit(const struct git_files *g);
+
 /* What the paths of a barrier are together. */
 enum edited_what {
 	EDITED_FILES,

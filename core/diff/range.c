@@ -258,6 +258,16 @@ static int find_step(const struct step_info *list, size_t n, int64_t id, size_t 
 	return *ret < n ? 0 : step_unknown(id, other, err);
 }
 
+/* Returns the newest step that changed a working folder, as undo does; if there is none, the
+ * newest. */
+static int64_t newest_here(const struct step_info *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].elsewhere)
+			return list[i].id;
+	return list[0].id;
+}
+
 /* Loads the newest step. Another session may remove it at any time: then the next one is the
  * newest. */
 static int load_newest(struct range *r, struct journal *j, struct err *err)
@@ -274,7 +284,7 @@ static int load_newest(struct range *r, struct journal *j, struct err *err)
 		if (k < 0)
 			return k;
 		why = (struct err){0};
-		k = load_step(r, j, list[0].id, &why);
+		k = load_step(r, j, newest_here(list, n), &why);
 		step_info_free(list, n);
 	} while (k == -ENOENT);
 	return k < 0 ? err_say(err, k, "%s", why.text) : 0;

@@ -13,6 +13,7 @@
 #include "core/journal/journal.h"
 #include "core/journal/step/parts.h"
 #include "core/journal/store/aside.h"
+#include "core/journal/store/identity.h"
 #include "core/journal/store/store.h"
 
 /*
@@ -287,18 +288,36 @@ static int open_own(struct adopting *a, const struct journal_spec *spec, bool fo
 	return lock_store(a->j.store, a->j.store_path, &a->lock, err);
 }
 
-static int check_found(const struct journal_spec *spec, const struct found *f, struct err *err)
+/* Refuses what the next start would put aside again. */
+static int check_brought(int history, const struct journal_spec *spec, struct found *f,
+			 struct err *err)
+{
+	const struct journal at = {.store = history,
+				   .store_path = f->store,
+				   .inside = path_is_beneath(f->store, spec->folder)};
+
+	if (store_check_brought(&at, &(struct err){0}) == 0)
+		return 0;
+	return err_say(err, -EPROTO,
+		       "the history that is put aside for '%s' is not taken over: others have a "
+		       "right to its files, so a commit or an archive may have brought some",
+		       spec->folder);
+}
+
+static int check_found(const struct journal_spec *spec, struct found *f, struct err *err)
 {
 	AUTO_CLOSE int history = open_dir(AT_FDCWD, f->store);
 	int r = history < 0 ? err_set(err, -errno, "open the undo store '%s'", f->store) : 0;
 
 	if (r == 0)
 		r = check_version(history, spec->folder, err);
+	if (r == 0)
+		r = check_brought(history, spec, f, err);
 	return r == 0 && !str_eq(f->was, spec->folder) ? check_parts(history, f->was, err) : r;
 }
 
 /* Takes the history of this very directory, under whatever name it is stored. */
-static int take_found(struct adopting *a, const struct journal_spec *spec, const struct found *f,
+static int take_found(struct adopting *a, const struct journal_spec *spec, struct found *f,
 		      uint64_t *ret, struct err *err)
 {
 	bool elsewhere = !str_eq(f->lock, a->j.store_path);

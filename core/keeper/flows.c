@@ -90,6 +90,32 @@ int flow_judge_address(struct keeper *k, const struct caller *c, const struct fl
 	return settle(k, c, &j);
 }
 
+bool flow_may_name(struct keeper *k, const struct caller *c, const struct flow *f,
+		   const char *named)
+{
+	AUTO_FREE char *why = NULL, *path = NULL;
+	bool by_name = !f->target->host.is_addr;
+	struct net_target t = {.port = f->target->port};
+	enum policy_verdict v = by_name ? POLICY_DENY : POLICY_ALLOW;
+	const char *reason = "no host has such a name";
+	struct caller as = *c;
+	char text[NET_TARGET_TEXT];
+
+	if (net_host_parse(&t.host, named, strlen(named), NULL))
+		v = policy_check_flow(k->policy, RULE_CONNECT, &t, f->addr, &reason);
+	if (v == POLICY_ALLOW || (v == POLICY_ASK && !by_name))
+		return true;
+	as.op = op;
+	net_target_format(f->target, text);
+	why = xasprintf("%s: a connection to %s names it", reason, text);
+	path = xasprintf("%s:%u", named, t.port);
+	if (v == POLICY_ASK && !asks_possible(k))
+		keeper_deny_unasked(k, &as, path, -EACCES, why);
+	else
+		keeper_deny(k, &as, path, -EACCES, why);
+	return false;
+}
+
 size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
 		    struct net_addr *ret)
 {
@@ -124,6 +150,26 @@ bool flow_name_of(const struct keeper *k, const struct net_book *book, const str
 			break;
 	}
 	return found;
+}
+
+void flow_deny_local(struct keeper *k, const struct caller *c, const struct net_addr *addr,
+		     uint16_t port)
+{
+	struct net_target t = {.port = port};
+	AUTO_FREE char *why = NULL;
+	char text[NET_TARGET_TEXT];
+	struct caller as = *c;
+
+	as.op = op;
+	net_host_from_addr(&t.host, addr);
+	net_target_format(&t, text);
+	why = xasprintf("it is a service of this host's loopback; \"allow = connect %s\" shows it "
+			"inside",
+			text);
+	if (asks_possible(k))
+		keeper_deny(k, &as, text, -ECONNREFUSED, why);
+	else
+		keeper_deny_unasked(k, &as, text, -ECONNREFUSED, why);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -25,6 +25,11 @@ struct flow {
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f);
 /* Judges the address that the name has resolved to, in the same way. */
 int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f);
+/* Judges the host that a client names in the first bytes of a connection to f (core/net/hello.h).
+ * Returns whether it may, else reports why not. f by address: only a rule that denies the name
+ * refuses it. */
+bool flow_may_name(struct keeper *k, const struct caller *c, const struct flow *f,
+		   const char *named);
 /* Copies the addresses that may be dialled without a question, in their order. Returns their
  * number. */
 size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
@@ -47,6 +52,12 @@ struct flow_listener {
 };
 size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max);
 int flow_owner_of(struct keeper *k, unsigned long inode); /* as flow_owner() */
+/* Returns whether a service of this host has this loopback address and port. Not looked up more
+ * than a few times a second: then returns false. */
+bool flow_is_of_host(const struct net_addr *addr, uint16_t port);
+/* Reports that the service of the host's loopback at this address is not reached from inside. */
+void flow_deny_local(struct keeper *k, const struct caller *c, const struct net_addr *addr,
+		     uint16_t port);
 /* Returns whether a question about a connection can be asked. */
 bool flow_can_ask(const struct keeper *k);
 

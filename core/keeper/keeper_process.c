@@ -10,6 +10,7 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/keeper/spec.h"
+#include "core/policy/written.h"
 
 static void on_signal(int sig)
 {
@@ -72,7 +73,7 @@ static void spare_numbers(int null, int bound)
 
 void keeper_process_close(const struct keeper_spec *spec)
 {
-	int keep[8], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
+	int keep[9], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
 
 	if (spec->spawn && spec->spawn->lifeline > 0)
 		keep[n++] = spec->spawn->lifeline;
@@ -81,6 +82,7 @@ void keeper_process_close(const struct keeper_spec *spec)
 	if (spec->spawn && spec->spawn->secrets)
 		keep[n++] = spec->spawn->secrets_sock;
 	keep[n++] = spec->sock;
+	keep[n++] = written_fd();
 	if (spec->log_fd > 2)
 		keep[n++] = spec->log_fd;
 	else

@@ -172,3 +172,48 @@ size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max)
 	}
 	return n;
 }
+
+/* ---- services of this host's loopback -------------------------------------------------------- */
+
+/* Returns whether a listener at this address, in the kernel's digits, serves a loopback address of
+ * that family. One at [::] serves both. */
+static bool serves_loopback(const char *digits, bool v6)
+{
+	size_t len = strlen(digits);
+	bool any = strspn(digits, "0") == len;
+
+	if (len == 8)
+		return !v6 && (any || str_starts(digits, "7F") || str_eq(digits + 6, "7F"));
+	/* ::1, by the byte order of the machine */
+	return any || (v6 && len == 32 && strspn(digits, "0") >= 24 &&
+		       (str_eq(digits + 24, "01000000") || str_eq(digits + 24, "00000001")));
+}
+
+static bool has_service(const char *text, bool v6, uint16_t wanted)
+{
+	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
+		char digits[33];
+		unsigned port, state;
+
+		if (sscanf(line, "%*u: %32[0-9A-F]:%X %*s %X", digits, &port, &state) == 3 &&
+		    state == STATE_LISTEN && port == wanted && serves_loopback(digits, v6))
+			return true;
+	}
+	return false;
+}
+
+bool flow_is_of_host(const struct net_addr *addr, uint16_t port)
+{
+	static const char *const tables[] = {"/proc/self/net/tcp", "/proc/self/net/tcp6"};
+	bool v6 = !net_addr_is_v4(addr), found = false;
+
+	if (net_addr_class(addr) != NET_LOOPBACK || !may_look(clock_mono_us()))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(tables) && !found; i++) {
+		AUTO_FREE char *text = NULL;
+
+		if (io_read_file(AT_FDCWD, tables[i], TABLE_MAX, &text, NULL) == 0)
+			found = has_service(text, v6, port);
+	}
+	return found;
+}

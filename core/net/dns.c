@@ -10,6 +10,7 @@
 #define OPCODE	      0x7800u
 #define SVCB_V4HINT   4
 #define SVCB_V6HINT   6
+#define SVCB_ECH      5
 #define LIFE_NONE_MAX 30   /* longest time that "there is none" is kept, in seconds */
 #define LIFE_MAX      3600 /* longest time that an answer is kept */
 #define CHAIN_MAX     16   /* most CNAME records that are followed */
@@ -113,28 +114,65 @@ static void tell_hint(const uint8_t *p, size_t len, bool v4, uint32_t ttl, dns_o
 	}
 }
 
+/* A parameter of an HTTPS or SVCB record; `data` is an offset. */
+struct param {
+	unsigned key;
+	size_t data, len;
+};
+
+static bool has_params(const struct dns_record *r)
+{
+	return r->type == DNS_HTTPS || r->type == DNS_SVCB;
+}
+
+/* Reads the next parameter. *at: 0 for the first one. */
+static bool next_param(const uint8_t *msg, const struct dns_record *r, size_t *at,
+		       struct param *ret)
+{
+	if (*at == 0)
+		*at = r->len < 3 ? 0 : dns_skip_name(msg, r->end, r->data + 2);
+	if (*at == 0 || *at + 4 > r->end)
+		return false;
+	*ret = (struct param){get16(msg + *at), *at + 4, get16(msg + *at + 2)};
+	*at = ret->data + ret->len;
+	return *at <= r->end;
+}
+
 static void tell_hints(const uint8_t *msg, const struct dns_record *r, dns_on_addr on, void *data)
 {
-	size_t at = r->len < 3 ? 0 : dns_skip_name(msg, r->end, r->data + 2);
+	struct param p;
 
-	while (at && at + 4 <= r->end) {
-		unsigned key = get16(msg + at);
-		size_t len = get16(msg + at + 2);
+	for (size_t at = 0; next_param(msg, r, &at, &p);)
+		if (p.key == SVCB_V4HINT || p.key == SVCB_V6HINT)
+			tell_hint(msg + p.data, p.len, p.key == SVCB_V4HINT, r->ttl, on, data);
+}
 
-		at += 4;
-		if (at + len > r->end)
-			return;
-		if (key == SVCB_V4HINT || key == SVCB_V6HINT)
-			tell_hint(msg + at, len, key == SVCB_V4HINT, r->ttl, on, data);
-		at += len;
-	}
+/* Gives each configuration a version that no client knows. list: its length, then configurations.
+ * Each begins with its version and its length. */
+static void hide_configurations(uint8_t *list, size_t len)
+{
+	for (size_t at = 2; at + 4 <= len; at += 4 + get16(list + at + 2))
+		put16(list + at, 0);
+}
+
+void dns_hide_ech(uint8_t *msg, size_t len)
+{
+	unsigned left = 0;
+	size_t from = dns_first_record(msg, len, &left);
+	struct dns_record r;
+	struct param p;
+
+	while (from && dns_next_record(msg, len, &from, &left, &r))
+		for (size_t at = 0; has_params(&r) && next_param(msg, &r, &at, &p);)
+			if (p.key == SVCB_ECH)
+				hide_configurations(msg + p.data, p.len);
 }
 
 static void tell_address(const uint8_t *msg, const struct dns_record *r, dns_on_addr on, void *data)
 {
 	struct net_addr a;
 
-	if (r->type == DNS_HTTPS || r->type == DNS_SVCB)
+	if (has_params(r))
 		tell_hints(msg, r, on, data);
 
 	if (r->type == DNS_A && r->len == 4) {

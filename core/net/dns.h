@@ -65,6 +65,10 @@ typedef void (*dns_on_addr)(void *data, const struct net_addr *addr, uint32_t tt
 int dns_walk(const uint8_t *msg, size_t len, const struct dns_question *q, dns_on_addr on,
 	     void *data);
 
+/* Makes the keys for encrypted hellos (ECH) in HTTPS and SVCB records useless, so that clients give
+ * the server's name in clear. */
+void dns_hide_ech(uint8_t *msg, size_t len);
+
 /* Builds an answer to the query: its question, and an A or AAAA record if addr is given. Returns
  * its length; out has at least DNS_UDP_MIN bytes. why: sent to clients that understand it (RFC
  * 8914). */

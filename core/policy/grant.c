@@ -103,8 +103,6 @@ static void take_rules(struct policy *p, struct rules *r)
 
 		if (!rule || !rule->of->name) /* the folders' own rules */
 			continue;
-		if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
-			p->writes_outside = true;
 		if (rule->verdict <= RULE_ASK && rule->kinds & 1u << RULE_WRITE)
 			note_written(p, r, i);
 		if (!(rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC)) || rules_is_absent(r, i))
@@ -142,7 +140,14 @@ size_t policy_granted(const struct policy *p, const char *const **ret)
 
 bool policy_writes_outside(const struct policy *p)
 {
-	return p->writes_outside;
+	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
+		const struct rule *rule = rules_at(p->rules, i);
+
+		if (rule && rule->of->name && rule->verdict == RULE_ALLOW &&
+		    rule->kinds & 1u << RULE_WRITE)
+			return true;
+	}
+	return false;
 }
 
 bool policy_writes_at(const struct policy *p, const char *dir)

@@ -139,6 +139,7 @@ struct look {
 	bool head, objects; /* both: a bare repository */
 	bool failed;	    /* it could not be read completely */
 	bool noted;	    /* it goes into the record */
+	size_t entries;	    /* those read */
 	struct seen_dir id;
 	struct buf held; /* for seen_part_add() */
 };
@@ -177,7 +178,6 @@ static bool read_entries(struct look *k)
 {
 	AUTO_DIR DIR *d = opendir(k->dir);
 	const struct dirent *e;
-	unsigned n = 0;
 
 	/* Identifies the open directory. The agent of another session may exchange directories
 	 * above it, which changes what the path leads to, but none of its own times. */
@@ -186,7 +186,7 @@ static bool read_entries(struct look *k)
 	while (errno = 0, d && (e = readdir(d))) {
 		unsigned char type = e->d_type == DT_UNKNOWN ? learn_type(k->dir, e) : e->d_type;
 
-		if (++n % LOOK_EACH == 0 && is_late(k->l))
+		if (++k->entries % LOOK_EACH == 0 && is_late(k->l))
 			return false;
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
 		    !matters(k, e->d_name, type))
@@ -233,7 +233,7 @@ static bool scan(const struct level *l, struct found *f, const char *dir)
 		whole = read_entries(&k);
 		if (k.noted && whole && !k.failed) {
 			seen_part_add(&f->seen, &k.id, k.held.data, k.held.len);
-			f->seen.fresh++;
+			f->seen.fresh += 1 + k.entries / SEEN_ENTRIES;
 		}
 	}
 	if (whole && k.head && k.objects)

@@ -185,6 +185,8 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 		loader_complain(l, c, "'%s': %s", c->value, why);
 		return;
 	}
+	if (l->scope->kinds && !(rule.kinds & l->scope->kinds))
+		return;
 	if (!trusted && rule.verdict == RULE_ALLOW) {
 		loader_complain(
 			l, c,
@@ -265,6 +267,7 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 	}
 	links_free(l.links);
 	buf_done(&l.whole);
-	tool_homes_grant(trusted, c, scope);
+	if (!scope->kinds || scope->kinds & 1u << RULE_READ)
+		tool_homes_grant(trusted, c, scope);
 	return l.errors == 0;
 }

@@ -48,7 +48,8 @@ void policy_first_error(void *data, const char *file, int line, const char *word
 static int load_rules(struct policy *p, const struct policy_spec *spec, struct err *err)
 {
 	const unsigned reads = 1u << RULE_READ | 1u << RULE_EXEC;
-	const struct rules_scope scope = {p->home, spec->folders, p->at_home};
+	const struct rules_scope scope = {
+		.home = p->home, .folders = spec->folders, .at_home = p->at_home};
 	struct err first = {0};
 
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)

@@ -135,6 +135,8 @@ const char *policy_bundle(const struct policy *p, const char *path);
 struct buf;
 /* Appends the patterns of a bundle as written: "~/.claude.json, ~/.claude/settings.json". */
 void policy_bundle_places(const struct policy *p, const char *name, struct buf *out);
+/* Returns the same as absolute patterns; a heap list. */
+char **policy_bundle_patterns(struct policy *p, const char *name) MUST_USE;
 
 /* Returns whether this reason (borrowed) is a refusal that a profile makes on purpose, because its
  * program is known to work without the access. */
@@ -196,6 +198,8 @@ int policy_reload(struct policy *p, const struct config *config, struct err *err
 /* Returns whether the rules before the last policy_reload() allowed reading this path and the rules
  * now do not. The old rules are kept until policy_forget_old(), or the next reload. */
 bool policy_takes_back(struct policy *p, const char *path);
+/* Returns whether the last policy_reload() changed the verdict on this object of a question. */
+bool policy_judges_anew(struct policy *p, enum rule_kind kind, const char *path);
 void policy_forget_old(struct policy *p);
 /* Appends what the last policy_reload() changed: "now allow read ~/x; no longer deny write ~/y".
  * Nothing if rules have the same effect as before, or are this session's own answers. *restricts: a

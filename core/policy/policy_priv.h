@@ -269,7 +269,7 @@ struct policy {
 	size_t n_unseen;	 /* directories that no search has reached */
 	char *unseen;		 /* one of them */
 	struct remotes *remotes; /* remotes of the configurations when first seen */
-	bool dynamic, writes_outside;
+	bool dynamic;
 	struct given *given;
 	size_t n_given;
 	uint64_t last_id;

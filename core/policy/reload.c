@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/hash.h"
+#include "core/net/host.h"
 #include "core/policy/policy_priv.h"
 
 /* Copies a rule without a name, of the command line or an answer. Rules of settings have names. */
@@ -63,19 +64,41 @@ static void swap(struct rules **a, struct rules **b)
 	*b = r;
 }
 
+static enum policy_verdict judge(const struct policy *p, enum rule_kind kind, const char *path)
+{
+	struct net_target t;
+	const char *why;
+
+	if (kind >= RULE_PLACES)
+		return net_target_parse(&t, path, &why) ? policy_check_flow(p, kind, &t, NULL, &why)
+							: POLICY_DENY;
+	if (kind != RULE_WRITE)
+		return policy_check_read(p, kind, path, &why);
+	return places_cover(&p->folders, path) ? policy_check(p, POLICY_WRITE, path, &why)
+					       : policy_check_outside(p, POLICY_WRITE, path, &why);
+}
+
+static enum policy_verdict judge_before(struct policy *p, enum rule_kind kind, const char *path)
+{
+	enum policy_verdict v;
+
+	swap(&p->rules, &p->old);
+	swap(&p->untrusted, &p->old_untrusted);
+	v = judge(p, kind, path);
+	swap(&p->rules, &p->old);
+	swap(&p->untrusted, &p->old_untrusted);
+	return v;
+}
+
 bool policy_takes_back(struct policy *p, const char *path)
 {
-	const char *why;
-	bool was;
+	return p->old && judge(p, RULE_READ, path) != POLICY_ALLOW &&
+	       judge_before(p, RULE_READ, path) == POLICY_ALLOW;
+}
 
-	if (!p->old || policy_check_read(p, RULE_READ, path, &why) == POLICY_ALLOW)
-		return false;
-	swap(&p->rules, &p->old);
-	swap(&p->untrusted, &p->old_untrusted);
-	was = policy_check_read(p, RULE_READ, path, &why) == POLICY_ALLOW;
-	swap(&p->rules, &p->old);
-	swap(&p->untrusted, &p->old_untrusted);
-	return was;
+bool policy_judges_anew(struct policy *p, enum rule_kind kind, const char *path)
+{
+	return p->old && judge(p, kind, path) != judge_before(p, kind, path);
 }
 
 void policy_forget_old(struct policy *p)

@@ -36,6 +36,7 @@ void client_unref(struct client *c)
 	free(c->head);
 	free(c->forward);
 	buf_done(&c->heard);
+	proxy_named_end(c);
 	free(c);
 }
 

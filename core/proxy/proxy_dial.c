@@ -174,6 +174,8 @@ void client_note(struct proxy *p, const struct proxy_note *note)
 		return;
 	if (note->what == PROXY_END) {
 		client_close(c, true);
+	} else if (note->what == PROXY_PASS) {
+		proxy_named_passed(c);
 	} else if (c->state == CLIENT_ASKED && note->what == PROXY_RESOLVE) {
 		look_up(c);
 	} else if (c->state == CLIENT_ASKED && note->what == PROXY_DIAL) {

@@ -101,8 +101,13 @@ static void hear(struct proxy_door *p, struct proxy_note *note)
 		if (w && w->stage == STAGE_DIAL)
 			want_opened(p, w, note);
 		return;
+	case PROXY_NAMED:
+		want_named(p, w, note);
+		return;
 	case PROXY_BYTES:
 	case PROXY_CLOSED:
+		if (w && note->what == PROXY_CLOSED)
+			want_gone(p, w);
 		flow_tell(p->k, &(struct flow_news){.id = note->id,
 						    .state = note->what == PROXY_BYTES ? FLOW_MOVING
 										       : FLOW_OVER,
@@ -120,6 +125,7 @@ static void hear(struct proxy_door *p, struct proxy_note *note)
 	case PROXY_DIAL:
 	case PROXY_REFUSE:
 	case PROXY_END:
+	case PROXY_PASS:
 		return;
 	}
 }

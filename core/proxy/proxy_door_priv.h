@@ -12,9 +12,10 @@ enum stage {
 	STAGE_RESOLVE, /* resolving the name */
 	STAGE_ADDR,    /* judged by address, or asked */
 	STAGE_DIAL,
+	STAGE_OPEN, /* until it is closed: names in its first bytes are judged by it */
 };
 
-/* A request that is not finished. */
+/* A request, until its connection is closed. */
 struct want {
 	struct want *next; /* of the same slot */
 	uint64_t id;
@@ -43,7 +44,7 @@ struct proxy_door {
 	struct buf said; /* flow_say() */
 	struct buf out;	 /* notes not sent yet */
 	struct want *slots[WANT_SLOTS];
-	size_t n_wants;
+	size_t n_wants; /* not yet open */
 };
 
 /* ---- proxy_door.c ---------------------------------------------------------------------------- */
@@ -52,12 +53,15 @@ void proxy_door_tell(struct proxy_door *p, const struct proxy_note *note);
 /* Returns the process inside that has connected from this port; 0: none. */
 int proxy_door_caller(const struct proxy_door *p, uint16_t from);
 
-/* ---- proxy_want.c: requests, until each is open or refused ----------------------------------- */
+/* ---- proxy_want.c: requests, until each is closed or refused -----------------------------------
+ */
 
 struct want *want_find(struct proxy_door *p, uint64_t id); /* NULL: none */
 void want_begin(struct proxy_door *p, const struct proxy_note *note);
 void want_resolved(struct proxy_door *p, struct want *w, const struct proxy_note *note);
 void want_opened(struct proxy_door *p, struct want *w, const struct proxy_note *note);
+/* Judges a name in the first bytes of an open connection. w: NULL if it is closed. */
+void want_named(struct proxy_door *p, const struct want *w, const struct proxy_note *note);
 /* Ends a request whose client has gone, or that cannot be served. */
 void want_gone(struct proxy_door *p, struct want *w);
 void want_answered(struct proxy_door *p, uint64_t id, enum door_verdict verdict);

@@ -22,11 +22,13 @@ enum proxy_what {
 	PROXY_CLOSED,	/* id, sent, received */
 	PROXY_GONE,	/* id: its client has gone */
 	PROXY_SAID,	/* name: words for the user */
+	PROXY_NAMED,	/* id, name: the client names this host in its first bytes, which wait */
 	/* From the keeper. */
 	PROXY_RESOLVE, /* id, name */
 	PROXY_DIAL,    /* id, addr[n] to try in turn; n 0: by upstream_for() */
 	PROXY_REFUSE,  /* id, code, name: words */
 	PROXY_END,     /* id: close this connection */
+	PROXY_PASS,    /* id: the answer to PROXY_NAMED, if it is not PROXY_END */
 };
 
 struct proxy_note {
@@ -88,6 +90,7 @@ struct client {
 	const struct upstream *via; /* NULL: a direct connection */
 	struct buf heard;	    /* received part of its answer */
 	int failed;		    /* error of the last attempt to dial */
+	struct proxy_named *named;  /* NULL: the client's bytes pass unseen */
 	uint64_t told_bytes;
 	struct side in, out;
 	uv_connect_t connect;
@@ -140,6 +143,16 @@ void client_dial_next(struct client *c); /* the socket of the last attempt is cl
 void upstream_begin(struct client *c);
 void upstream_fail(struct client *c, int code); /* code: as for upstream_words() */
 void client_opened(struct client *c);		/* proxy_dial.c */
+
+/* ---- proxy_named.c: the host that the client names in its first bytes ---- */
+struct proxy_named;
+void proxy_named_begin(struct client *c); /* for a connection that is open now */
+void proxy_named_end(struct client *c);
+/* Returns whether the next bytes of the client may be passed on. Else they are kept and the client
+ * is not read until the keeper has answered. */
+bool proxy_named_may_pass(struct client *c, const char *data, size_t len) MUST_USE;
+bool proxy_named_waits(const struct client *c); /* for the keeper's answer */
+void proxy_named_passed(struct client *c);	/* PROXY_PASS */
 
 /* ---- proxy_pump.c ---- */
 /* Writes, or keeps a copy until it can. Returns false if the end is broken: then all is closed. */

@@ -115,6 +115,15 @@ static size_t of_body(struct client *c, size_t len)
 	return len;
 }
 
+/* Passes bytes of the client on, or keeps them. Returns false if all is closed. */
+static bool pass_on(struct client *c, const char *data, size_t len)
+{
+	if (!proxy_named_may_pass(c, data, len))
+		return true;
+	c->in.bytes += len;
+	return proxy_side_write(&c->out, data, len);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct side *s = stream->data, *to = other(s);
@@ -133,17 +142,22 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 		proxy_side_end(to);
 		return;
 	}
-	if (s == &c->in)
-		len = of_body(c, len);
-	s->bytes += len;
-	if (!proxy_side_write(to, buf->base, len))
-		return;
+	if (s == &c->in) {
+		if (!pass_on(c, buf->base, of_body(c, len)))
+			return;
+	} else {
+		s->bytes += len;
+		if (!proxy_side_write(to, buf->base, len))
+			return;
+	}
 	if (to->writes)
 		uv_read_stop(stream);
 }
 
 void proxy_side_read(struct side *s)
 {
+	if (s == &s->client->in && proxy_named_waits(s->client))
+		return;
 	if (s->live && !s->eof && uv_read_start((uv_stream_t *)&s->tcp, proxy_alloc, on_read) < 0)
 		client_close(s->client, true);
 }
@@ -167,9 +181,9 @@ void pump_begin(struct client *c)
 	uv_tcp_keepalive(&c->out.tcp, 1, 60);
 	proxy_side_stop(&c->in);
 	c->refs++; /* a write may end it */
-	c->in.bytes += c->forward_len + early;
-	if (proxy_side_write(&c->out, forward, c->forward_len) &&
-	    proxy_side_write(&c->out, head, early)) {
+	proxy_named_begin(c);
+	c->in.bytes += c->forward_len;
+	if (proxy_side_write(&c->out, forward, c->forward_len) && pass_on(c, head, early)) {
 		proxy_side_read(&c->out);
 		if (!c->out.writes)
 			proxy_side_read(&c->in);

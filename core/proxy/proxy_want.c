@@ -25,7 +25,7 @@ static void forget(struct proxy_door *p, struct want *w)
 	struct want **link = link_of(p, w->id);
 
 	*link = w->next;
-	p->n_wants--;
+	p->n_wants -= w->stage != STAGE_OPEN;
 	free(w);
 }
 
@@ -234,7 +234,23 @@ void want_opened(struct proxy_door *p, struct want *w, const struct proxy_note *
 			      &news.why) != POLICY_ALLOW)
 		news.why = "your answer";
 	flow_tell(p->k, &news);
-	forget(p, w);
+	w->stage = STAGE_OPEN;
+	p->n_wants--;
+}
+
+void want_named(struct proxy_door *p, const struct want *w, const struct proxy_note *note)
+{
+	struct proxy_note answer = {.what = PROXY_END, .id = note->id};
+	struct caller c;
+
+	if (!w || find_caller(p, w, &c) < 0)
+		c = (struct caller){0};
+	/* With n 0, the name leads where the upstream proxy says. */
+	if (w && w->stage == STAGE_OPEN &&
+	    flow_may_name(p->k, &c, &(struct flow){&w->target, w->n ? &w->addr[0] : NULL},
+			  note->name))
+		answer.what = PROXY_PASS;
+	proxy_door_tell(p, &answer);
 }
 
 struct want *want_find(struct proxy_door *p, uint64_t id)
@@ -266,7 +282,13 @@ void want_answered(struct proxy_door *p, uint64_t id, enum door_verdict verdict)
 
 void wants_drop(struct proxy_door *p)
 {
-	for (size_t i = 0; i < WANT_SLOTS; i++)
-		while (p->slots[i])
-			refuse(p, p->slots[i], "the session ends");
+	for (size_t i = 0; i < WANT_SLOTS; i++) {
+		struct want *w = p->slots[i], *next;
+
+		for (; w; w = next) {
+			next = w->next;
+			if (w->stage != STAGE_OPEN)
+				refuse(p, w, "the session ends");
+		}
+	}
 }

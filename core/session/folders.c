@@ -13,7 +13,8 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/journal/journal.h"
-#include "core/policy/rules/pattern.h"
+#include "core/policy/rules/rules.h"
+#include "core/policy/written.h"
 #include "core/session/start/mounts.h"
 
 char *folders_state_dir(const char *home)
@@ -126,139 +127,37 @@ static void keep_out_stored(const char *dir, const char *state_dir, char ***pass
 	}
 }
 
-/* Patterns that let the agent write, and the state directory: for the life of the process. */
-static struct {
-	char **patterns;
-	size_t n, indexed;
-	struct rule_index *index;
-	char *state_dir;
-} written;
-
-/* Returns the pattern of an "allow" line about writing, with a leading home; heap. NULL: it is of
- * other things, or of the whole system. */
-static char *written_pattern(const char *value, const char *home)
-{
-	static const char *const homes[] = {"$HOME", "~"};
-	size_t kinds = strcspn(value, " \t");
-	AUTO_FREE char *words = xstrndup(value, kinds);
-	const char *at = value + kinds + strspn(value + kinds, " \t");
-	char *pattern = NULL;
-
-	if (!strstr(words, "write"))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_LEN(homes) && !pattern; i++)
-		if (str_starts(at, homes[i]))
-			pattern = xasprintf("%s%s", home, at + strlen(homes[i]));
-	if (!pattern)
-		pattern = xstrdup(at);
-	if (*pattern == '/' && strcspn(pattern, "*?[") > 1)
-		return pattern;
-	free(pattern);
-	return NULL;
-}
-
-static void index_pattern(const char *text)
-{
-	struct pattern p = PATTERN_INIT;
-	const char *why;
-
-	if (pattern_parse(&p, text, &why))
-		index_add(written.index, &p,
-			  &(struct index_rule){.number = 1, .names = INDEX_AS_IS});
-	pattern_done(&p);
-}
-
-/* Adds a pattern; also with the links in its place resolved, as paths of programs are. */
-static void index_written(const char *text)
-{
-	size_t plain = strcspn(text, "*?[\\");
-	AUTO_FREE char *place = NULL, *real = NULL;
-	AUTO_BUF struct buf whole = BUF_INIT;
-
-	index_pattern(text);
-	while (text[plain] && text[plain - 1] != '/')
-		plain--;
-	place = xstrndup(text, plain);
-	real = realpath(place, NULL);
-	if (!real)
-		return;
-	glob_quote(&whole, real);
-	buf_fmt(&whole, "%s%s", text[plain] ? "/" : "", text + plain);
-	index_pattern(whole.data);
-}
-
-static void on_hit(void *data, const struct index_hit *hit)
-{
-	(void)hit;
-	*(bool *)data = true;
-}
-
-static bool is_written(const char *path)
-{
-	bool hit = false;
-
-	if (!written.index)
-		written.index = index_new();
-	for (; written.indexed < written.n; written.indexed++)
-		index_written(written.patterns[written.indexed]);
-	index_find(written.index, path, INDEX_AS_IS, on_hit, &hit);
-	return hit;
-}
+static char *stores; /* the state directory */
 
 static bool is_stored(const char *path)
 {
 	AUTO_FREE char *at = xstrdup(path);
 
 	for (char *slash; (slash = strrchr(at, '/')) && slash > at; *slash = '\0')
-		if (has_store(at, written.state_dir))
+		if (has_store(at, stores))
 			return true;
 	return false;
 }
 
-/* In a directory: any program could be there soon. */
-static bool agent_writes(const char *path, enum external_use use)
+/* Returns whether a rule or answer may let the agent make a program in this directory. */
+static bool is_written_in(const char *path)
 {
 	AUTO_FREE char *within = path_join(path, "program");
+	struct stat st;
 
-	return is_written(path) || is_written(within) ||
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && written_by_agent(within);
+}
+
+static bool agent_writes(const char *path, enum external_use use)
+{
+	return written_by_agent(path) || is_written_in(path) ||
 	       (use == EXTERNAL_PROGRAM && is_stored(path));
 }
 
-/* Takes the pattern. */
-static void add_written(char *pattern)
+void folders_keep_out(const char *state_dir, const char *home, const char *const *folders,
+		      const struct config *c)
 {
-	if ((written.n & (written.n - 1)) == 0)
-		written.patterns = xrealloc(written.patterns, MAX(written.n * 2, (size_t)8) *
-								      sizeof(*written.patterns));
-	written.patterns[written.n++] = pattern;
-}
-
-void folders_keep_out_answer(const char *object, enum answer_extent extent)
-{
-	char *patterns[2] = {0};
-
-	if (*object == '/')
-		answer_patterns(object, extent, patterns);
-	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
-		if (patterns[i])
-			add_written(patterns[i]);
-}
-
-static void keep_out_rules(const struct config *c, const char *home)
-{
-	for (size_t i = 0; c && i < config_rules(c); i++) {
-		const struct config_rule rule = config_rule(c, i);
-		char *pattern = rule.what == CONFIG_ALLOW && !rule.untrusted
-					? written_pattern(rule.value, home)
-					: NULL;
-
-		if (pattern)
-			add_written(pattern);
-	}
-}
-
-void folders_keep_out(const char *state_dir, const char *home, const struct config *c)
-{
+	const struct rules_scope scope = {.home = home, .folders = folders};
 	AUTO_FREE char *path = xstrdup(getenv("PATH"));
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
 	char **passed = xcalloc(1, sizeof(*passed));
@@ -274,9 +173,11 @@ void folders_keep_out(const char *state_dir, const char *home, const struct conf
 			n++;
 	for (size_t i = 0; i < n; i++)
 		keep_out_stored(dirs[i], state_dir, &passed);
-	keep_out_rules(c, home);
-	free(written.state_dir);
-	written.state_dir = xstrdup(state_dir);
+	free(stores);
+	stores = xstrdup(state_dir);
+	/* If they cannot be added, each place counts as written. */
+	if (c)
+		(void)!written_add_rules(c, &scope, &(struct err){0});
 	external_ask(agent_writes);
 	for (size_t i = 0; i < n; i++)
 		free(dirs[i]);

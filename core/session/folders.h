@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/base/err.h"
-#include "core/policy/answer.h"
 
 /* Returns $XDG_STATE_HOME/cordon, or the default directory below home, with links resolved. Heap
  * string. */
@@ -20,12 +19,11 @@ int folders_home(char **ret, struct err *err) MUST_USE;
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
 
 /* Keeps programs outside the sandbox (core/base/external.h) from running files that agents can
- * write: in a folder with an undo store, in a place that a rule of c lets them write, and in the
- * current folder. c may be NULL. */
+ * write: in a folder with an undo store, in the current folder, and where core/policy/written.h
+ * says so; adds the rules of c (may be NULL), in these working folders (may be NULL). */
 struct config;
-void folders_keep_out(const char *state_dir, const char *home, const struct config *c);
-/* The same with what an answer lets the agent write (answer_object()). */
-void folders_keep_out_answer(const char *object, enum answer_extent extent);
+void folders_keep_out(const char *state_dir, const char *home, const char *const *folders,
+		      const struct config *c);
 
 /* Returns the path of the audit log of this folder, always in the state directory. Heap string. */
 char *folders_audit_path(const char *state_dir, const char *folder) MUST_USE;

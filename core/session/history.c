@@ -97,7 +97,7 @@ void session_reload_undone(struct session *s)
 /* ---- words for an undo ------------------------------------------------------------------------
  */
 
-#define STEPS_NAMED 8
+#define STEPS_NAMED 6 /* as in the plan */
 
 struct undone { /* the steps that were undone before */
 	int64_t *ids;
@@ -145,22 +145,30 @@ static char *steps_words(struct session *s, const char *verb, const int64_t *ids
 				 one->command ? one->command : "");
 	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
 		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
-	if (n > STEPS_NAMED)
-		return xasprintf("%s %zu steps: %s and %zu more", verb, n, list.data,
-				 n - STEPS_NAMED);
-	return xasprintf(n ? "%s steps %s" : "%s", verb, list.data);
+	if (!n)
+		return xstrdup(verb);
+	return xasprintf("%s %zu steps (%s%s)", verb, n, list.data, n > STEPS_NAMED ? ", ..." : "");
+}
+
+/* Returns the steps whose state has changed, newest first, as the plan names them. */
+static struct undone changed_steps(const struct model *m, const struct undone *before)
+{
+	struct undone now = {.ids = xcalloc(m->n_steps + 1, sizeof(*now.ids))};
+
+	for (size_t i = m->n_steps; i-- > 0;)
+		if (m->steps[i].undone != was_undone(before, m->steps[i].id))
+			now.ids[now.n++] = m->steps[i].id;
+	now.n = model_drop_notes(m, now.ids, now.n);
+	return now;
 }
 
 char *session_undo_words(struct session *s, const char *verb)
 {
-	struct undone before = undone_now(&s->model), now = {0};
+	struct undone before = undone_now(&s->model), now;
 	char *words;
 
 	session_reload_undone(s);
-	now.ids = xcalloc(s->model.n_steps + 1, sizeof(*now.ids));
-	for (size_t i = 0; i < s->model.n_steps; i++)
-		if (s->model.steps[i].undone != was_undone(&before, s->model.steps[i].id))
-			now.ids[now.n++] = s->model.steps[i].id;
+	now = changed_steps(&s->model, &before);
 	words = s->model.job.kind == UNDO_PATHS ? restore_words(s, verb)
 						: steps_words(s, verb, now.ids, now.n);
 	free(before.ids);

@@ -255,6 +255,12 @@ struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int
 struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
 			   const char *path);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
+/* Returns whether a step changed nothing in the project, and was no command of the agent's. The
+ * name decides if the step runs, or if no change is left of it. */
+bool step_row_is_note(const struct step_row *s);
+/* Removes notes from a list of steps, because a rollback leaves their files alone; a list of notes
+ * stays as it is. Returns the new length. */
+size_t model_drop_notes(const struct model *m, int64_t *ids, size_t n);
 /* Returns the newest step of kind STEP_API, such as a restore, in effect, or NULL. */
 const struct step_row *model_newest_restore(const struct model *m);
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,

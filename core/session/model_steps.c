@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/history.h"
+
 static void step_row_done(struct step_row *s)
 {
 	free(s->command);
@@ -25,6 +27,34 @@ struct step_row *model_step(struct model *m, int64_t id)
 		if (m->steps[i].id == id)
 			return &m->steps[i];
 	return NULL;
+}
+
+bool step_row_is_note(const struct step_row *s)
+{
+	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
+	const char *deed = s->kind == STEP_AMBIENT ? step_deed(s->kind, s->command) : NULL;
+
+	if (deed && str_starts(deed, "edit ~/") && (s->running || !changed))
+		return true;
+	return !s->running && step_is_note(s->kind, s->elsewhere, changed, s->command);
+}
+
+static bool is_note(const struct model *m, int64_t id)
+{
+	for (size_t i = m->n_steps; i-- > 0;)
+		if (m->steps[i].id == id)
+			return step_row_is_note(&m->steps[i]);
+	return false;
+}
+
+size_t model_drop_notes(const struct model *m, int64_t *ids, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_note(m, ids[i]))
+			ids[kept++] = ids[i];
+	return kept ? kept : n;
 }
 
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,

@@ -5,6 +5,7 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/diff/diff.h"
+#include "core/journal/util/path_set.h"
 #include "core/keeper/steps/hook_steps.h"
 #include "core/session/session_priv.h"
 
@@ -97,28 +98,17 @@ void session_on_noticed(struct session *s, const struct client_event *ev)
 
 struct files {
 	struct buf names;
-	char **list;
-	size_t n;
+	struct path_set all;
 };
-
-static bool is_new(struct files *f, const char *name)
-{
-	for (size_t i = 0; i < f->n; i++)
-		if (str_eq(f->list[i], name))
-			return false;
-	return true;
-}
 
 static void add_file(struct files *f, const struct change *c)
 {
 	AUTO_FREE char *name = c->base ? path_join(c->base, c->path) : xstrdup(c->path);
 
-	if (diff_is_gits_own(c->path) || !is_new(f, name))
+	if (diff_is_gits_own(c->path) || !path_set_add_key(&f->all, name))
 		return;
-	if (f->n < FILES_NAMED)
-		buf_fmt(&f->names, "%s%.200s", f->n ? ", " : "", name);
-	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
-	f->list[f->n++] = take_ptr(&name);
+	if (path_set_count(&f->all) <= FILES_NAMED)
+		buf_fmt(&f->names, "%s%.200s", f->names.len ? ", " : "", name);
 }
 
 static void add_step(struct session *s, struct files *f, int64_t id)
@@ -152,13 +142,11 @@ void session_notice_undo(struct session *s, const char *verb, const int64_t *of,
 			step->command ? step->command : "");
 	else
 		buf_fmt(&words, "%zu of your steps", n);
-	if (f.n)
+	if (f.names.len)
 		buf_fmt(&words, ". Read again before you edit: %s", f.names.data);
-	if (f.n > FILES_NAMED)
-		buf_fmt(&words, " and %zu more", f.n - FILES_NAMED);
+	if (path_set_count(&f.all) > FILES_NAMED)
+		buf_fmt(&words, " and %zu more", path_set_count(&f.all) - FILES_NAMED);
 	session_notice(s, words.data);
-	for (size_t i = 0; i < f.n; i++)
-		free(f.list[i]);
-	free(f.list);
+	path_set_done(&f.all);
 	buf_done(&f.names);
 }

@@ -36,7 +36,7 @@ static int delete_file(const struct removing *rm, const struct manifest_file *f,
 {
 	if (!rm->dry && unlink(f->path) < 0 && errno != ENOENT)
 		return err_set(err, -errno, "remove %s", f->path);
-	rm->told(rm->data, f->path, "removed");
+	rm->told(rm->data, f->path, "will be removed");
 	return 0;
 }
 
@@ -71,7 +71,8 @@ static int strip_hook(const struct removing *rm, const struct manifest_file *f, 
 		return delete_file(rm, f, err);
 	r = put_back(rm, f, without, strlen(without), err);
 	if (r == 0)
-		rm->told(rm->data, f->path, "hook removed; you changed the rest: it stays");
+		rm->told(rm->data, f->path,
+			 "the hook will be removed; you changed the rest: it stays");
 	return r;
 }
 
@@ -100,7 +101,7 @@ static int remove_file(const struct removing *rm, const struct manifest_file *f,
 		return strip_hook(rm, f, text, err);
 	r = put_back(rm, f, before, before_len, err);
 	if (r == 0)
-		rm->told(rm->data, f->path, "as it was before");
+		rm->told(rm->data, f->path, "will be as it was before");
 	return r;
 }
 

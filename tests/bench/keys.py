@@ -76,7 +76,7 @@ def busy(command):
     took = []
     for _ in range(20):
         took.append(t.ask(b"\x1d?", "\u2554".encode()))
-        os.write(t.fd, b"\033")
+        os.write(t.fd, b"q")  # an Esc could be read together with the next key, as Alt and that key
         end = time.perf_counter() + 0.15
         while time.perf_counter() < end:
             t.read(0.05)

@@ -9,9 +9,11 @@ outer_end() { # and the next may have its socket
 	server=$(outer display-message -p '#{pid}') && outer kill-server || return 0
 	while kill -0 "$server" 2>/dev/null; do sleep 0.02; done
 }
-pane_rss() { # KiB of console and keeper
+# A killed console leaves its session running by default, which would have the folder in the next turn.
+pane_run="run --set console.on-hangup=end --"
+pane_rss() { # KiB of client, console and keeper
 	local p sum=0
-	for p in $(pgrep -f "^$cordon run -- sh -c"); do
+	for p in $(pgrep -f "^$cordon $pane_run sh -c"); do
 		case $(cat "/proc/$p/comm" 2>/dev/null) in
 		cordon | cordon-keeper) sum=$((sum + $(awk '/^VmRSS/ { print $2 }' "/proc/$p/status"))) ;;
 		esac
@@ -27,6 +29,7 @@ pane_took() { # COMMAND ; milliseconds from $base/inside/began to done, which th
 		'BEGIN { printf "%.0f\n", (b - a) * 1000 }'
 	pane_rss >"$base/rss"
 	outer_end
+	while pgrep -f "^$cordon $pane_run sh -c" >"$base/out"; do sleep 0.02; done
 }
 # pane_turn tmux|cordon - a turn of $printing
 pane_turn() {
@@ -35,7 +38,7 @@ pane_turn() {
 		pane_took "tmux -S '$base/inner' -f /dev/null new-session 'sh -c \"$work\"'"
 		tmux -S "$base/inner" kill-server 2>/dev/null
 	else
-		pane_took "exec '$cordon' run -- sh -c '$work'"
+		pane_took "exec '$cordon' $pane_run sh -c '$work'"
 		cat "$base/rss" >>"$base/t.rss"
 	fi
 }

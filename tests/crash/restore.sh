@@ -23,21 +23,7 @@ isnt "$(content .)" "$restored" "it did something"
 
 whole=0 none=0
 for round in $(seq "$rounds"); do
-	mark=$(new_mark)
-	"$CORDON" undo --step "$id" -- "${paths[@]}" >/dev/null 2>&1 &
-	pid=$!
-	sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
-	kill -KILL "$pid" $(pgrep -P "$pid") 2>/dev/null
-	wait "$pid" 2>/dev/null
-	wait_for 10 bash -c "! pgrep -f '^$CORDON undo --step'"
-	if [ $((RANDOM % 3)) = 0 ]; then # and again during the repair
-		"$CORDON" run --headless -- true "$mark" >/dev/null 2>&1 &
-		sleep "0.00$((RANDOM % 9))"
-		kill -KILL $! $(pgrep -P $!) 2>/dev/null
-		wait $! 2>/dev/null
-		wait_for 10 none_marked "$mark"
-	fi
-	if ! out=$("$CORDON" run --headless -- true 2>&1); then
+	if ! killed 10 undo --step "$id" -- "${paths[@]}"; then
 		fail "round $round: starts after SIGKILL" "$out"
 		break
 	fi

@@ -31,6 +31,8 @@ while True:
         hook("Notification", notification_type="permission_prompt", message="Claude needs your permission")
     if word == "rest":
         hook("Notification", notification_type="idle_prompt", message="Claude is waiting for your input")
+    if word == "stop":
+        hook("Stop")
     if word == "edit":
         hook("PreToolUse", tool_name="Edit", tool_input={"file_path": "x"})
     print("did", word, flush=True)
@@ -77,6 +79,10 @@ keys q
 loses '╔═ sessions' "q closes the board"
 keys Enter
 goes_on "Enter answers"
+tell permission
+asks "a question that is reported late"
+tell stop
+goes_on "is over at the end of the turn"
 tell rest
 sees 'did rest' "that it is at rest"
 tell bell2

@@ -142,6 +142,8 @@ log=$(cordon_in "$dir" log --json)
 is "$(grep -c '"command":"echo . >file.' <<<"$log")" 3 "as many steps are kept as journal.steps says"
 is "$(grep -c '"note":true' <<<"$log")" 3 "beside them what it noted"
 rm "$HOME/.config/cordon/config"
+like "$(cordon_in "$dir" undo -n 2)" '^undone: steps [0-9]+ [0-9]+, 2 paths' "nor are they named where two steps are undone"
+like "$(cordon_in "$dir" audit | tail -n 1)" 'rolled back 2 steps .[0-9]+, [0-9]+.' "not in the audit log, either"
 
 agent nobody <<'A'
 #!/bin/sh

@@ -41,6 +41,7 @@ begin
 like "$(cordon_in "$dir" sessions)" 'sh agent' "a headless run is listed"
 order 'echo one >one'
 ok "its agent works" wait_for 20 test -s "$dir/one"
+like "$(cordon_in "$dir" attach 2>&1 </dev/null | cat)" 'needs a terminal .* or add --plain$' "a console without a terminal is refused, with the option for it"
 console
 sees '━ > activity' "without a terminal the activity has the keys"
 sees 'echo before >before|sh -c' "a console shows the history"

@@ -19,9 +19,12 @@ sees '\?.*help|help.*\?' "the hints bar shows how to get help"
 type_text 'echo four >>file.txt' && keys Enter
 sees '\+?file\.txt' "what it touches shows in the list"
 sees 'echo four|file\.txt.*1|1 .*file' "and there is a step"
-type_text 'rm file.txt; echo made >new.txt' && keys Enter
+type_text 'rm file.txt; sh -c "echo x >u.tmp; rm u.tmp; echo made >new.txt"' && keys Enter
 sees 'new\.txt' "the next command shows too"
+sees '= u\.tmp +as before' "a file that the step made and deleted is as before"
 ok "the file is gone" wait_for 10 test ! -e "$dir/file.txt"
+type_text 'sh -c "echo x >t.tmp; rm t.tmp"' && keys Enter
+sees '= t\.tmp +as before' "and so is one of a command that leaves nothing"
 
 # Help
 keys C-] '?'
@@ -65,14 +68,14 @@ same "$(content "$dir")" "$t" "nothing happens without the confirming key"
 press_until 'undone' "U does it" U
 ok "the file is back" wait_for 10 test -e "$dir/file.txt"
 loses 'comes back' "the dialog closes"
-sees 'rolled back steps [-0-9, ]+' "the list says which steps"
+sees 'rolled back [0-9]+ steps [(][0-9, ]+[)]' "the list says which steps"
 keys C-] r
 sees 'goes away +file\.txt' "redo shows what will change"
 redone() { keys U && wait_for 1 test ! -e "$dir/file.txt"; }
 ok "redo takes it away again" wait_for 20 redone
 loses 'goes away' "the dialog closes"
-sees 'brought back steps [-0-9, ]+' "of the redo, too"
-like "$(cordon_in "$dir" audit | grep -E ' (undo|redo) ')" "rolled back steps .*brought back step" "as does the audit log"
+sees 'brought back [0-9]+ steps [(][0-9, ]+[)]' "of the redo, too"
+like "$(cordon_in "$dir" audit | grep -E ' (undo|redo) ')" "rolled back [0-9]+ steps .*brought back [0-9]+ steps" "as does the audit log"
 
 # One file of a step
 keys Home Down Down Enter
@@ -88,6 +91,14 @@ sees 'undo --step' "the restore is a step of its own"
 like "$(cordon_in "$dir" audit | grep ' undo ' | tail -n 1)" "restored, as step [0-9]+: undo --step" "which the audit log names"
 press_until 'nothing to (re)?do' "nothing more to redo: it says so" r
 keys Escape C-] t
+
+# A file that has another name now is not as before.
+type_text 'mkdir dir; echo 1 >dir/x' && keys Enter
+ok "a file in a directory" wait_for 10 test -e "$dir/dir/x"
+type_text 'sh -c "echo more >>dir/x; mv dir moved"' && keys Enter
+sees '  echo more .* [+]1$' "a step writes it and moves the directory"
+sees '  write +dir/x' "which the activity says"
+ok "and no more" screen_lacks '= dir/x'
 
 # The agent ends: the console stays for review; cordon's exit status is the agent's.
 type_text 'exit 7' && keys Enter

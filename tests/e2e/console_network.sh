@@ -21,8 +21,8 @@ drop=
 start 130 40 "$dir" "$drop$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 sees 'network asks' "the status bar says that hosts are asked about"
-sees '- asks: other files and hosts' "what asks is told at the start"
-sees '- free: this folder, [0-9]+ hosts: C-\] n' "how many hosts profiles open is told at the start"
+sees '- asks you: other files and hosts' "what asks is told at the start"
+sees '- allowed: this folder, [0-9]+ hosts: C-\] n' "how many hosts profiles open is told at the start"
 
 # Held until the answer; and the name is not sent before.
 type_text 'to good.example 7' && keys Enter

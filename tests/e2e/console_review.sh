@@ -30,6 +30,8 @@ sees 'a.txt:2: older than the history' "or that it is older"
 act y
 sees '\+ kept  @@ -2,7' "y keeps a hunk, which folds away"
 sees 'review  1 of 4' "and counts"
+act u
+sees 'neither kept nor taken back' "u says that the next one is still open"
 act r
 sees 'x taken back  @@ -32,7' "r takes the next one back"
 ok "which is as before" has '^35$' a.txt
@@ -178,6 +180,7 @@ act C-] u
 sees 'changes back +c.txt' "its undo"
 act U
 ok "brings it back" wait_for 10 has ten c.txt
+loses '╔═' "the dialog closes"
 act C-] v
 sees 'review  1 of 3 done  third' "the piece is open again"
 act n n

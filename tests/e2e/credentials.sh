@@ -116,6 +116,40 @@ like "$(ask https "localhost:$port")" "password=$secret" "the repository's own s
 ok "its helper did not run there" test ! -e "$TEST_TMP/ran"
 git config --unset credential.helper
 
+# ---- what comes during the session: a rule, or an answer
+mkdir -p "$HOME/granted"
+printf '#!/bin/sh\ntouch %s/ran\n' "$TEST_TMP" >planted && chmod 755 planted
+git config --global credential.helper "$HOME/granted/cred"
+fill="printf 'protocol=https\nhost=localhost:$port\n\n' | git credential fill"
+plant="until { cat planted >~/granted/cred; } 2>/dev/null; do sleep 0.2; done"
+is_given() { printf '#!/bin/sh\necho username=me\necho password=good\n' >"$HOME/granted/cred" && chmod 755 "$HOME/granted/cred"; }
+for what in rule once session; do
+	is_given
+	rm -f began
+	case $what in
+	rule) with "[rule \"yes\"]
+	allow = credentials *
+	allow = write ~/other/**" ;;
+	*) with "[rule \"yes\"]
+	allow = credentials *
+[approval]
+	command = \"echo '{\\\"allow\\\":true,\\\"scope\\\":\\\"$what\\\"}'\"" ;;
+	esac
+	inside --git-credentials -- sh -c "$fill; touch began; $plant; $fill" >"$TEST_TMP/filled" &
+	wait_for 30 test -e began
+	[ "$what" != rule ] || with "[rule \"yes\"]
+	allow = credentials *
+	allow = write ~/granted/**"
+	wait $!
+	is "$(grep -c '^password=good' "$TEST_TMP/filled")" 1 "a helper gives a password until the agent may write it ($what)"
+	ok "the agent's helper does not run ($what)" test ! -e "$TEST_TMP/ran"
+	like "$(cat "$HOME/granted/cred")" "touch" "it has written one ($what)"
+done
+git config --global credential.helper store
+rm -r planted began "$HOME/granted"
+with "[rule \"yes\"]
+	allow = credentials *"
+
 # ---- nor does a directory of the PATH that is a link in the folder: it could lead elsewhere a moment later
 ln -s /usr/bin links
 git config --global credential.helper "!f() { echo \"\$PATH\" >$TEST_TMP/path; }; f"

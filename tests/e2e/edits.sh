@@ -147,17 +147,21 @@ in_folder "$at" sh -c 'echo next >next'
 ok "redo --saved -- PATH" cordon_in "$at" redo --saved "$n" -- f
 is "$(cat "$at/f.saved-$n")" "HUMAN F" "has your version after another step, too"
 
-# The same while the command has the files open, or under names that the user gave them (only the user's own close
-# reports a save there); with another directory in the place of theirs; and with a user's file in a directory that the
-# command makes and removes.
+# The same while the command has the files open, two of which it made, or under names that the user gave them (only the
+# user's own close reports a save there); with another directory in the place of theirs; and with a user's file in a
+# directory that the command makes and removes.
 at=$(new_folder held)
-in_folder "$at" sh -c 'mkdir d swap; for f in cut gone over d/below moved swap/f mark; do echo before >$f; done'
+in_folder "$at" sh -c 'mkdir d swap was; for f in cut gone over d/below moved swap/f was/f mark; do echo before >$f; done'
 start_in "$at" bash -c 'exec 5>>cut 6>>gone 7>>over; echo a >&5; echo a >&6; echo a >&7
+	exec 8>born 9>dying; echo a >&8; echo a >&9; mv was is
 	mkdir made; echo a >d/below; echo a >moved; echo a >swap/f; echo a >mark; touch ready; until [ -e go ]; do sleep 0.05; done
-	echo b >cut; rm gone; echo b >new; mv new over; echo b >d2/below; echo b >moved2
-	echo b >swap/f; rm -r made; echo b >mark'
+	echo b >cut; echo b >born; rm gone dying; echo b >new; mv new over; echo b >d2/below; echo b >moved2
+	echo b >swap/f; rm -r made was; echo b >mark'
 ok "the command has changed them" wait_for 20 test -e "$at/ready"
-(cd "$at" && mv d d2 && mv moved moved2 && for f in cut gone over d2/below moved2 made/mine; do echo "HUMAN $f" >$f; done
+sleep 0.2 # then no file that the command made is new
+(cd "$at" && mv d d2 && mv moved moved2
+	for f in cut born gone dying over d2/below moved2 made/mine; do echo "HUMAN $f" >$f; done
+	mkdir was && echo "HUMAN was/f" >was/f
 	mkdir new && echo "HUMAN swap/f" >new/f && mv swap old && mv new swap)
 saves() { # FILE - until the running step has a note of it, and so of all before it
 	echo MARK >"$at/$1" && sleep 0.2
@@ -168,10 +172,60 @@ touch "$at/go"
 wait "$pid"
 n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
 ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
-for f in cut over d2/below moved2 swap/f; do
+for f in cut born over d2/below moved2 swap/f; do
 	is "$(cat "$at/$f.saved-$n")" "HUMAN $f" "has your version of $f"
 done
-is "$(cat "$at/gone" "$at/made/mine")" $'HUMAN gone\nHUMAN made/mine' "has those that the command has removed"
+is "$(cat "$at"/{gone,dying,made/mine,was/f})" $'HUMAN gone\nHUMAN dying\nHUMAN made/mine\nHUMAN was/f' \
+	"has those that the command has removed"
+
+# The command renames the directory of a file that it made and you edited.
+at=$(new_folder carried)
+start_in "$at" sh -c 'mkdir d; echo a >d/f; touch ready; until [ -e go ]; do sleep 0.05; done; mv d e'
+ok "the command has made a file" wait_for 20 test -e "$at/ready"
+saves() { # until the running step has a note of it
+	echo HUMAN >"$at/d/f" && sleep 0.2
+	grep -aq 0/d/f "$HOME"/.local/state/cordon/carried-*/open/*/edited
+}
+ok "the session sees your save" wait_for 20 saves
+touch "$at/go"
+wait "$pid"
+like "$(cordon_in "$at" undo 2>&1)" "'e/f' has changed since" "an undo asks about the file by its new name"
+is "$(cat "$at/e/f")" HUMAN "and leaves it"
+
+# Between two steps that are undone together, in place, by a save over it, and in a directory that the second step
+# renames: the undo replaced your version after the agent's.
+at=$(new_folder two)
+in_folder "$at" sh -c 'mkdir d; for f in same over d/in left; do echo before >$f; done'
+in_folder "$at" sh -c 'for f in same d/in left; do echo a >$f; done; echo a >n; mv n over; mkdir made'
+(cd "$at" && for f in same d/in; do echo "HUMAN $f" >$f; done; echo "HUMAN over" >.n && mv .n over)
+echo "HUMAN made/mine" >"$at/made/mine"
+in_folder "$at" sh -c 'mv d e; echo b >made/mine; echo b >same; echo b >e/in; echo b >left; echo b >n; mv n over'
+ok "undo -n 2 --force" cordon_in "$at" undo -n 2 --force
+in_folder "$at" sh -c 'echo next >next'
+n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
+for f in same over; do
+	is "$(cat "$at/$f.saved-$n" "$at/$f.saved-$n-2")" $'b\n'"HUMAN $f" "has the agent's version and yours of $f"
+done
+is "$(cat "$at/e/in" "$at/e/in.saved-$n-2")" $'b\nHUMAN d/in' "also where a directory was renamed after your save"
+is "$(cat "$at/made/mine" "$at/made/mine.saved-$n-2")" $'b\nHUMAN made/mine' "and in a new directory"
+is "$(find "$at" -maxdepth 1 -name "*.saved-*" | wc -l)" 4 "and no others"
+
+# The same if the agent's version is gone or a link, and if the undo leaves the files.
+for how in --force --keep-mine; do
+	at=$(new_folder "two$how")
+	in_folder "$at" sh -c 'for f in kept gone link; do echo before >$f; done'
+	in_folder "$at" sh -c 'for f in kept gone link; do echo a >$f; done'
+	(cd "$at" && for f in kept gone link; do echo "HUMAN $f" >$f; done)
+	in_folder "$at" sh -c 'echo b >kept; rm gone; rm link; ln -s kept link'
+	ok "undo -n 2 $how" cordon_in "$at" undo -n 2 $how
+	in_folder "$at" sh -c 'echo next >next'
+	n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+	ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
+	for f in kept gone link; do
+		like "$(cat "$at/$f.saved-$n"*)" "HUMAN $f" "has your version of $f"
+	done
+done
 
 # Bytes of the agent never reach a protected name between conflict markers.
 at=$(new_folder guarded)

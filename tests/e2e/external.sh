@@ -78,8 +78,39 @@ for scope in once session; do
 	cp "$HOME/tools/granted" "$dir/planted"
 	out=$(attempt "$HOME/tools/says" "cat planted >~/tools/says; echo wrote \$?; $hook")
 	like "$out" "wrote 0.*rc 1" "a place that an answer lets the agent write ($scope)"
-	like "$out" "a file of it is in a folder" "it is said ($scope)"
+	like "$out" "says.? is in a folder" "it is said ($scope)"
 done
+# The same by a rule that comes while the session runs, and is gone when the program is to run.
+rules() { printf '[rule "t"]\n' >"$HOME/rules" && printf '\t%s\n' "$@" >>"$HOME/rules" && mv "$HOME/rules" "$HOME/.config/cordon/config"; }
+is_noted() { cordon_in "$dir" audit --json | grep -q -- "$1"; }
+printf '#!/bin/sh\ncat >/dev/null\nexit 1\n' >"$HOME/tools/later" && chmod +x "$HOME/tools/later"
+attempt "$HOME/tools/later" "touch began; until test -e write; do sleep 0.2; done; cat planted >~/tools/later; touch wrote
+	until test -e go; do sleep 0.2; done; $hook" >"$TEST_TMP/late" &
+ok "a session begins" wait_for 30 test -e "$dir/began"
+rules 'allow = write ~/tools/later'
+ok "a rule comes that lets it write the approver" wait_for 30 is_noted 'now allow write ~/tools/later'
+touch "$dir/write"
+ok "which it does" wait_for 30 test -e "$dir/wrote"
+is "$(cmp "$dir/planted" "$HOME/tools/later")" "" "as its own"
+rules 'allow = read ~/tools/later'
+ok "and goes" wait_for 30 is_noted 'no longer allow write ~/tools/later'
+touch "$dir/go"
+wait $!
+like "$(cat "$TEST_TMP/late")" "later.? is in a folder.*rc 1|rc 1.*later.? is in a folder" "the approver does not run"
+rm "$dir/began" "$dir/write" "$dir/wrote" "$dir/go"
+# A place that a nearer rule keeps from it.
+mkdir "$HOME/tools/kept" && printf '#!/bin/sh\ncat >/dev/null\n' | tee "$HOME/tools/kept/says" >"$HOME/tools/one" && chmod +x "$HOME/tools/kept/says" "$HOME/tools/one"
+rules 'allow = write ~/tools/**' 'deny = write ~/tools/kept/**' 'deny = write ~/tools/one'
+for line in "$HOME/tools/kept/says" "$HOME/tools/one"; do
+	like "$(attempt "$line" "$hook")" 'rc 0' "a program in a place that a rule denies to the agent: ${line##*/}"
+done
+attempt "$HOME/tools/kept/says" 'p=$PWD/planted; cd ~/tools; mkdir new; cp "$p" new/says; cp "$p" new/one; cp "$p" kept/says
+	cp new/says kept/says; mv new/says kept/says; ln -f new/says kept/says; ln kept/says linked && cp new/says linked; rm kept/says
+	mv -T kept old; mv -T new kept; mv new/one one; rm one; ln -sf new/one one; ln -sfn new kept; rm -r kept; mkdir -p kept
+	python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"new\", -100, b\"kept\", 2)"
+	cd; mv -T tools away && mkdir tools && mv -T away/new tools/kept' >/dev/null
+is "$(cat "$HOME/tools/kept/says" "$HOME/tools/one" | sort -u)" "$(printf '#!/bin/sh\ncat >/dev/null' | sort -u)" "it stays what it was, whatever is moved there"
+rm "$HOME/.config/cordon/config"
 # A folder where an agent worked before, while another is the working folder.
 other=$(new_folder other)
 (cd "$other" && "$CORDON" run --headless -- true) && mkdir "$other/bin" && planted "$other/bin/left"

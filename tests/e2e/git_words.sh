@@ -55,6 +55,20 @@ like "$(cordon_in "$dir" diff 1.. | sed -n 's/^git: //p')" '[0-9]+ more changes 
 printf '4\n' >"$dir/a"
 unlike "$(told 'exec git commit -qam "$(printf "x\033[31my")"')" $'\033' "a message is escaped"
 
+# ---- in the log: the project's files, and git's own in a word
+row() { cordon_in "$dir" log | sed -n '/^ *[0-9]/{p;q}' | cut -c 29-45 | sed 's/ *$//'; }
+told 'echo 5 >c; git add c; git commit -qm c'
+is "$(row)" "+1 commit" "a commit and its file"
+like "$(cordon_in "$dir" log --json | head -n 1)" '"created":7,"modified":4' "the JSON has all paths"
+told 'git commit -q --allow-empty -m d'
+is "$(row)" commit "a commit alone"
+told 'git tag v2'
+is "$(row)" git "something else of git's"
+told 'mkdir -p e/f'
+is "$(row)" "2 dirs" "directories alone"
+told 'echo 6 >e/g; mv c e/c; rm b'
+is "$(row)" "+1 -1 >1" "files without the directories"
+
 # ---- in the console
 git -C "$dir" checkout -q -f main
 start 140 36 "$dir" "$CORDON run -- bash"

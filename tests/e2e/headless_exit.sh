@@ -27,7 +27,9 @@ run 137 "128+9 for SIGKILL" -- sh -c 'kill -KILL $$'
 run 139 "128+11 for SIGSEGV" -- sh -c 'kill -SEGV $$'
 run 127 "not found" -- no-such-command-here
 one_line "not found"
-like "$err" no-such-command-here "it is named"
+like "$err" "'no-such-command-here'.*: install it, or say its path" "it is named, with what to do"
+run 127 "a line for a shell in one word" -- 'echo a > b'
+like "$err" ": a line for a shell is run by sh -c" "it is told so"
 run 126 "not executable" -- ./plain
 one_line "not executable"
 run 126 "a directory" -- /usr

@@ -58,7 +58,12 @@ long=$(for command in "" $(cordon --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p
 is "$(head -n 5 <<<"$long")" "" "--help of every command fits into 80 columns"
 
 # ---- removed again
-cordon uninstall --yes >/dev/null
+installed=$(home)
+out=$(cordon uninstall 2>&1 </dev/null)
+like "$out" 'cordon/config: will be removed' "uninstall says what it would remove"
+like "$out" 'add --yes' "and that nobody confirmed it"
+is "$(home)" "$installed" "and removes nothing"
+is "$(cordon uninstall --yes | tail -n 1)" "Done." "with --yes it reports its end"
 is "$(home)" "$before" "uninstall leaves the home as it was"
 out=$(cordon uninstall --yes 2>&1)
 is "$? $out" '0 There is nothing to do: nothing is installed for this user.' "a second time there is nothing to do"
@@ -71,7 +76,7 @@ d = json.load(open(sys.argv[1])); d["model"] = "y"; json.dump(d, open(sys.argv[1
 P
 echo '# mine' >>"$HOME/.config/cordon/config"
 out=$(cordon uninstall --yes)
-like "$out" 'hook removed; you changed the rest' "what was edited meanwhile keeps the edit"
+like "$out" 'hook will be removed; you changed the rest' "what was edited meanwhile keeps the edit"
 is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'y', 'hooks': {'SessionEnd': []}}" "without the hook"
 like "$out" 'cordon/config: you changed it' "settings that were edited stay"
 ok "with the edit" grep -q '# mine' "$HOME/.config/cordon/config"
@@ -145,7 +150,7 @@ if [ "$(id -u)" = 0 ] && had=$(ls -d /etc/apparmor.d 2>/dev/null || :) && apparm
 	export TESTBIN=$TEST_TMP/bin
 	out=$(apparmor 'PATH=$TESTBIN:$PATH; $CORDON install --yes >/dev/null && cat /etc/apparmor.d/cordon && $CORDON uninstall --yes && ls /etc/apparmor.d')
 	like "$out" "profile cordon $(realpath "$CORDON") flags" "AppArmor's profile is about this program"
-	like "$out" 'apparmor.d/cordon: removed$' "and goes with the rest"
+	like "$out" 'apparmor.d/cordon: will be removed' "and goes with the rest"
 	is "$(cat "$TEST_TMP/parser")" $'-r 1\n-R 1' "the kernel is told both times"
 	[ -n "$had" ] || rmdir /etc/apparmor.d
 else

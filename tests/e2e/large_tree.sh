@@ -10,16 +10,22 @@ run() { timeout 120 "$CORDON" run --headless "$@" 2>&1; }
 # ---- secrets ---------------------------------------------------------------------------------------
 
 places=(. a/b/c/d/e/f node_modules/x vendor/y target .venv/lib)
-mkdir -p "$HOME/over/sub" "$HOME/shown/sub" && places+=("$HOME/over" "$HOME/over/sub" "$HOME/shown" "$HOME/shown/sub")
+mkdir -p "$HOME/over/sub" "$HOME/shown/sub" && places+=("$HOME/shown" "$HOME/shown/sub")
+over=() fs=$(df --output=fstype . | tail -n 1)
+if [ "$fs" != overlay ]; then
+	over=(--overlay "$HOME/over") places+=("$HOME/over" "$HOME/over/sub")
+else
+	skip "no .env file can be read in an overlay" "a file system that overlays can be made on"
+fi
 for p in "${places[@]}"; do mkdir -p "$p" && echo SECRET >"$p/.env.local" && echo harmless >"$p/.env.example"; done
 for mode in dynamic static; do
-	out=$(run --mode $mode --overlay "$HOME/over" --ro "$HOME/shown" -- sh -c 'for p; do cat "$p/.env.local" "$p/.env.example"; done' - "${places[@]}")
+	out=$(run --mode $mode "${over[@]}" --ro "$HOME/shown" -- sh -c 'for p; do cat "$p/.env.local" "$p/.env.example"; done' - "${places[@]}")
 	unlike "$out" SECRET "$mode: no .env file can be read: in bulky directories, below others, in an overlay, in a --ro folder"
 	is "$(grep -c '^harmless$' <<<"$out")" "${#places[@]}" "$mode: examples can"
 	out=$(run --mode $mode --set "rule.r.allow=read $dir/vendor/y/.env.local" -- cat vendor/y/.env.local)
 	is "$out" SECRET "$mode: a rule opens one"
 done
-[ "$(id -u)" != 0 ] || is "$(find . "$HOME/over" -name .env.local | wc -l)" 8 "the host has them all"
+[ "$(id -u)" != 0 ] || is "$(find . "${over[@]:1}" -name .env.local | wc -l)" $((6 + ${#over[@]})) "the host has them all"
 
 # ---- a large tree ----------------------------------------------------------------------------------
 
@@ -39,11 +45,18 @@ is "$(cat hooks/pre-commit 2>/dev/null)" "" "nor a hook that a nested repository
 
 # ---- what a start has seen is not read again -------------------------------------------------------
 
+mkdir -p "$dir"/few/{a,b} && cd "$dir/few" || exit 1
+python3 -c 'for i in range(10000): open("%s/f%d" % ("ab"[i % 2], i), "x").close()'
 cd "$dir/big" || exit 1
 sleep 4 # what changed within the last seconds is read each time
 run -- true >/dev/null
 seen=$(echo "$HOME"/.local/state/cordon/seen/big-*)
-ok "a start keeps what it has seen of a large tree" test -s "$seen"
+# Only these tell each change of names by a directory's time (seen.h).
+case $fs in
+ext4 | xfs | btrfs | tmpfs) keeps=1 ;;
+*) keeps='' && skip "a start keeps what it has seen" "a file system with such times" ;;
+esac
+[ -z "$keeps" ] || ok "a start keeps what it has seen of a large tree" test -s "$seen"
 is "$(run -- sh -c "ls '$seen' 2>&1 | grep -c 'No such'")" 1 "where the agent does not see it"
 mkdir "$HOME/old" && echo SECRET >"$HOME/old/.env"
 all=$(find . -name .env -printf '%h\n')
@@ -62,16 +75,21 @@ unlike "$(run -- sh -c 'for p; do cat $p/.env; done' - $all p3/m43/d43 p4/m44/d4
 	SECRET "a change of a directory is seen by the next start"
 run -- sh -c 'echo evil >conf/other; mkdir more; echo evil >more/pre-commit' >/dev/null
 is "$(cat conf/other more/pre-commit 2>/dev/null)" "" "and so are new names of protected files"
-if command -v strace >/dev/null && run -- true >/dev/null &&
+if [ -n "$keeps" ] && command -v strace >/dev/null && run -- true >/dev/null &&
 	strace -f -qq -y -e trace=getdents64 -o "$HOME/trace" "$CORDON" run --headless -- true 2>/dev/null; then
 	n=$(grep -o "<$dir/big[^>]*>" "$HOME/trace" | sort -u | wc -l) # the keeper begins to watch some
 	note "$n directories are read"
 	ok "a start reads few of 10 000 directories that it has seen" test "$n" -lt 3000
 else
-	skip "a start reads few directories" "strace"
+	skip "a start reads few directories" "strace, or such times"
 fi
-printf '\0' | dd of="$seen" bs=1 seek=2000 conv=notrunc status=none
+[ -z "$keeps" ] || printf '\0' | dd of="$seen" bs=1 seek=2000 conv=notrunc status=none
 unlike "$(run -- sh -c 'for p; do cat $p/.env; done' - p3/m43/d43 p5/m45/d45/old)" SECRET "a damaged record hides the same"
+
+cd "$dir/few" && run -- true >/dev/null
+[ -z "$keeps" ] || ok "a start keeps what it has seen of two directories with 5000 files each" test -s "$HOME"/.local/state/cordon/seen/few-*
+echo SECRET >b/.env
+unlike "$(run -- cat b/.env)" SECRET "and finds a new secret there"
 
 # ---- a tree that takes longer than a start may -----------------------------------------------------
 

@@ -176,6 +176,15 @@ EACCES
 ECONNREFUSED
 ECONNREFUSED" "41: the host's own services are not reached"
 ok "41: none heard anything" test ! -e reached
+# A busy kernel may refuse a connection after connect() has returned, which is not noticed: so a few times.
+run "${opts[@]}" -- sh -c 'for i in 1 2 3 4 5; do python3 to.py 127.0.0.1:7777 localhost:7777 127.0.0.1:7776; sleep 0.1; done' \
+	>/dev/null 2>"$TEST_TMP/said"
+like "$(cat "$TEST_TMP/said")" "connecting to 127.0.0.1:7777 was refused: it is a service of this host's loopback.*allow = connect 127.0.0.1:7777" \
+	"which is said, with the rule that shows it inside"
+unlike "$(cat "$TEST_TMP/said")" "7776|::1" "but nothing of ports where the host has none"
+unlike "$(run --publish 7788 -- python3 -c 'import socket, time
+s = socket.create_server(("127.0.0.1", 7788)); time.sleep(1); s.close(); print(socket.socket().connect_ex(("127.0.0.1", 7788)))' 2>&1)" \
+	"7788 was refused" "nor where this session publishes a port"
 kill "$local_server"
 python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 7778)); s.settimeout(600)

@@ -221,6 +221,9 @@ mark
 is "$(quiet -- python3 past.py 7790)" "done" "36, 37, 41: no socket leads past it"
 is "$(arrived)" "" "nothing arrived"
 ok "41: the host's own server heard nothing" test ! -e reached
+like "$(run -- python3 -c 'import socket; socket.create_connection(("127.0.0.1", 7790))' 2>&1)" \
+	"connecting to 127.0.0.1:7790 was refused: it is a service of this host's loopback.*allow = connect 127.0.0.1:7790" \
+	"which is said, with the rule that opens it"
 is "$(quiet --allow-domain 127.0.0.1:7790 -- python3 -c 'import socket
 print(socket.create_connection(("127.0.0.1", 7790)).recv(20).decode())')" "from the host" "a rule about an address of the loopback device opens that"
 kill "$local_server"

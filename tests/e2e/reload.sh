@@ -113,6 +113,10 @@ like "$(inside 'cat ~/other/o')" "Permission denied" "without any settings nothi
 mkdir -p "$HOME/.config/cordon" && write_rules 'allow = read ~/other/o'
 changed "the first settings of this user are read"
 is "$(inside 'cat ~/other/o')" "content of other/o" "and count"
+write_rules 'allow = read ~/other/o' 'allow = write ~/other/**'
+changed "the first rule about writing elsewhere, where nobody answers" \
+	'now allow write ~/other/**; writing outside the working folders takes effect at the next start'
+like "$(inside 'echo x >~/other/new')" "Permission denied|Read-only" "it takes effect at the next start, as it says"
 rm -rf "$HOME/.config/cordon"
 changed "settings that are removed with their directory are seen"
 like "$(inside 'cat ~/other/o')" "Permission denied" "and count no more"
@@ -131,6 +135,26 @@ changed "the link is removed"
 like "$(inside 'cat ~/other/p')" "Permission denied" "and with it what it said"
 echo exit >&"${INSIDE[1]}"
 wait "$pid" 2>/dev/null
+
+# Questions that wait when the rules change: those that the rules decide are over.
+write_rules 'allow = read ~/tree/**'
+mkdir -p "$HOME/work/.git/hooks"
+(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic --set "sandbox.read-gate=$gate" --set approval.command-timeout=200 \
+	--set "approval.command=cat >>$TEST_TMP/asked; sleep 200; exit 1" -- \
+	sh -c 'cat ~/other/o; cat ~/other/p; echo x >.git/hooks/pre-push; echo end') >"$TEST_TMP/waited" 2>&1 </dev/null &
+ok "a question waits" wait_for 20 grep -q other/o "$TEST_TMP/asked"
+write_rules 'allow = read ~/other/o'
+ok "a rule allows it, and the next one waits" wait_for 20 grep -q other/p "$TEST_TMP/asked"
+like "$(cat "$TEST_TMP/waited")" "content of other/o" "the file is read"
+write_rules 'deny = read ~/other/p' 'allow = read ~/tree/**'
+ok "a rule denies that, and a change waits" wait_for 20 grep -q pre-push "$TEST_TMP/asked"
+like "$(cat "$TEST_TMP/waited")" "other/p: Permission denied" "the file is not read"
+write_rules 'allow = write $FOLDER/.git/hooks/pre-push'
+wait $!
+like "$(tail -n 3 "$TEST_TMP/waited")" "end" "a rule allows it"
+is "$(cat "$HOME/work/.git/hooks/pre-push")" x "and it is made"
+is "$(grep -c approve_id "$TEST_TMP/asked")" 3 "each was asked once"
+rm -r "$HOME/work/.git"
 
 # Settings in the working folder: a named file, a profile, the user's own settings by a link.
 cd "$HOME/work" && mkdir conf

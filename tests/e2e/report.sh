@@ -72,6 +72,7 @@ like "$md" '## Turn 1, .*
 ```text
 fix .*- ` a.txt ` \+3 -0' "a turn has its prompt and files"
 like "$md" '### Refused.*/usr/no' "refusals"
+unlike "$md" 'openat' "in words"
 like "$md" '`` b<i>`\\x1b\[31m ``' "in Markdown, a name is code, whatever is in it"
 unlike "$md" "$secret|"$'\033'"|"$'\u202e' "no secret, no control character"
 like "$md" ' line \*{40}' "but stars"

@@ -70,6 +70,12 @@ sh -c 'until [ -e a ]; do sleep 0.01; done; echo c2 >c; until [ -e b ]; do sleep
 wait
 END
 
+agent 'a directory "~" is not the home' "mkdir '~': ~
+~bash: edit ./~/own: ~/own" <<'END'
+mkdir '~'
+echo 1 >'~/own'
+END
+
 agent "the agent's own edits, a subshell" "~bash: edit own1, own2: own1 own2
 sh -c true; echo x >x: x
 bash: edit sub: sub

@@ -59,6 +59,7 @@ keys j
 press_until 'This step changed nothing in the project, only files elsewhere: P undoes those' "chosen, its own preview says so" u
 like "$(cordon_in "$dir" log)" 'echo 2 .*outside the folder' "so does the log"
 unlike "$(cordon_in "$dir" log)" 'echo two .*outside the folder' "of no other step"
+like "$(cordon_in "$dir" log)" ' ~1 1 outside +echo 1 .*echo two' "though it counts a command's files there"
 sees 'P other places too +q cancel' "and offers them"
 unlike "$(screen)" 'U do it' "and nothing to confirm"
 keys P
@@ -83,7 +84,10 @@ ok "redo" cordon_in "$dir" redo
 ok "the file again" file_is two
 out=$(cordon_in "$dir" undo --dry-run)
 like "$out" 's.jsonl   outside the folder: stays as it is \(--all-places undoes it\)' "undo --dry-run says what stays"
-ok "undo" cordon_in "$dir" undo
+diff=$(cordon_in "$dir" diff)
+like "$diff" '[+]two' "diff shows the newest step that changed the folder, as undo takes it"
+unlike "$diff" 's\.jsonl.*[+]2' "and not the later one that changed only notes"
+like "$(cordon_in "$dir" undo)" '; 1 left as it is \(1 outside the folder, without --all-places\)$' "undo says where the others are"
 ok "the file is back" file_is one
 ok "the notes stay" log_is 012
 

@@ -56,9 +56,9 @@ audited() { cordon_in "$dir" audit --json | sed -nE 's/.*"event":"(undo|redo)".*
 like "$(cordon_in "$dir" undo)" "^undone: step 4, 1 path" "undo: the newest"
 like "$(audited)" "^rolled back step 4: " "the audit log names it"
 like "$(cordon_in "$dir" undo -n 2)" "^undone: steps 3 2, 2 paths" "-n 2: the newest two"
-like "$(audited)" "rolled back steps 2, 3$" "of which the audit log names both"
+like "$(audited)" "rolled back 2 steps .3, 2.$" "of which the audit log names both"
 ok "redo" cordon_in "$dir" redo
-like "$(audited)" "brought back steps 2, 3$" "of the redo, too"
+like "$(audited)" "brought back 2 steps .3, 2.$" "of the redo, too"
 like "$(cordon_in "$dir" undo --to 2)" "^undone: step 3, 1 path" "--to 2: what is newer than step 2"
 ok "redo" cordon_in "$dir" redo
 like "$(cordon_in "$dir" undo --step 2)" "^restored: as before step 2, 1 path, by step 5$" "--step 2: that alone"

@@ -189,6 +189,17 @@ like "$out" "not to look at these.*  lines" "and files that its index hides"
 like "$out" "Ignored by git, and removed as well:.*only.ignored" "names what git ignores"
 like "$out" "Commits that are not merged: 1.*two.*3 changes not committed" "names what would go"
 ok "nothing is gone" test -e "$top.two/lines"
+mkfifo "$TEST_TMP/answer"
+(cd "$top" && exec script -qfec "$CORDON worktree drop two" /dev/null) <"$TEST_TMP/answer" >"$TEST_TMP/asked" 2>&1 &
+beside=$!
+exec 9>"$TEST_TMP/answer"
+ok "it asks at a terminal" wait_for 20 grep -q 'y/N' "$TEST_TMP/asked"
+echo mine >"$top.two/late"
+echo y >&9
+wait "$beside"
+exec 9>&-
+like "$(cat "$TEST_TMP/asked")" "has changed since you were asked" "a file that comes before the answer stops it"
+ok "and stays" test -e "$top.two/late"
 two=$(git -C "$top" rev-parse cordon/two)
 out=$(cd "$top" && "$CORDON" worktree drop two --yes 2>&1)
 is "$?" 0 "drop"

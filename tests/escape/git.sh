@@ -522,4 +522,43 @@ done
 inside 'mkdir -p .venv/bin evil; cp /bin/sh evil/python3; ln -s ../../evil/python3 .venv/bin/python3; ln -s "$PWD/evil/python3" .venv/bin/python
 	ln -s /tmp/python3 .venv/bin/python3.1; ln -s /bin/sh .venv/bin/python3.2; ln -s ../../evil/python3 x; mv x .venv/bin/python3'
 is "$(ls .venv/bin)" "" "an interpreter of a virtual environment that leads to the agent's file"
+
+# ---- 37: steps that a commit brings into an undo store in the folder: git writes over what it ignores
+if shm=$(mktemp -d /dev/shm/cordon-git.XXXXXX 2>/dev/null); then
+	state=${XDG_STATE_HOME-}
+	export XDG_STATE_HOME=$shm
+	umask 022
+	for where in steps open; do
+		empty && echo evil >planted
+		inside 'rm planted'
+		forged=$dir/.cordon/steps/1
+		ok "the store is in the folder" test -e "$forged/undo"
+		fresh
+		inside 'echo b >b'
+		cp -r "$forged" forged
+		inside 'export GIT_INDEX_FILE=$PWD/i; git read-tree HEAD
+			(cd forged && find . -type f) | while read -r f; do
+				git update-index --add --cacheinfo "100644,$(git hash-object -w "forged/$f"),.cordon/'$where'/9/${f#./}"
+			done
+			git branch agent "$(git commit-tree -p HEAD -m agent "$(git write-tree)")"'
+		quiet git merge agent
+		ok "37: git writes into $where" test -e ".cordon/$where/9/undo"
+		quiet "$CORDON" undo
+		like "$(cat "$TEST_TMP/host")" "may have come with a commit" "37: undo does not trust the store"
+		inside true
+		like "$(cat "$TEST_TMP/out")" "put aside.* it may have come with a commit" "37: a session puts it aside"
+		quiet "$CORDON" undo
+		gone "37: no step that a commit brought into $where was undone" planted
+	done
+	if [ "$(id -u)" = 0 ]; then # whose store the owner of the folder can make
+		fresh
+		inside 'echo b >b' && chown -R 12345 .cordon
+		quiet "$CORDON" undo
+		like "$(cat "$TEST_TMP/host")" "belongs to another user" "root applies no steps of another user's"
+		is "$(cat b)" b "and leaves the file"
+		like "$("$CORDON" log 2>&1)" "echo b" "though it may list them"
+	fi
+	if [ -n "$state" ]; then XDG_STATE_HOME=$state; else unset XDG_STATE_HOME; fi
+	rm -rf "$shm"
+fi
 done_testing

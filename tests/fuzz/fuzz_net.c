@@ -1,10 +1,12 @@
-/* fuzz_net - messages of the domain name system, hosts and patterns of any bytes. */
+/* fuzz_net - messages of the domain name system, hello messages, hosts and patterns of any bytes.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/net/book.h"
 #include "core/net/dns.h"
+#include "core/net/hello.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,8 +42,41 @@ static void message(const uint8_t *data, size_t size)
 	memcpy(copy, data, len);
 	(void)dns_life(copy, len);
 	dns_age(copy, len, 10);
+	dns_hide_ech(copy, len);
 	if (dns_cut(copy, len, 512) > len)
 		abort();
+}
+
+/* Returns the number of names. Each reads back as a host, and was there when its byte came. */
+static unsigned names(const uint8_t *data, size_t size)
+{
+	char name[NET_NAME_MAX + 1];
+	struct net_host host;
+	unsigned n = 0;
+
+	while (hello_name(data, size, n, name) == HELLO_NAME) {
+		if (strcmp(name, HELLO_UNREADABLE) != 0 &&
+		    (!net_host_parse(&host, name, strlen(name), NULL) ||
+		     strcmp(host.name, name) != 0))
+			abort();
+		n++;
+	}
+	return n;
+}
+
+static void hello(const uint8_t *data, size_t size)
+{
+	unsigned all, before = 0;
+
+	size = size < HELLO_MAX ? size : HELLO_MAX - 1;
+	all = names(data, size);
+	for (size_t len = 0; len <= size; len += 1 + size / 64) {
+		unsigned n = names(data, len);
+
+		if (n < before || n > all)
+			abort();
+		before = n;
+	}
 }
 
 /* Hosts must read back as written. */
@@ -69,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n = size < sizeof(text) - 1 ? size : sizeof(text) - 1;
 
 	message(data, size);
+	hello(data, size);
 	memcpy(text, data, n);
 	text[n] = '\0';
 	hosts(text);

@@ -183,7 +183,11 @@ static void the_project_is_without_usual_refusals_and_answered_questions(void **
 	(void)state;
 	scene_init(&s, 160, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "x", 1000000)->running = false;
+	model_add_step(&s.model, 2, STEP_COMMAND, "git commit", 1000000)->running = false;
 	touch(&s, 1, "mkdirat", HERE "out", NULL);
+	touch(&s, 1, "openat", HERE ".git/index", NULL);
+	touch(&s, 2, "openat", HERE ".git/COMMIT_EDITMSG", NULL);
+	touch(&s, 2, "openat", HERE ".git/refs/heads/main", NULL);
 	model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", "/home/u/.claude/x", "no")
 		->expected = true;
 	model_add_row(&s.model, ROW_DENY, 1, 40, -2, "look for", "/home/u/.ssh", "no")->expected =
@@ -193,6 +197,8 @@ static void the_project_is_without_usual_refusals_and_answered_questions(void **
 	ui_changed(s.ui);
 	scene_keys(&s, "C-] l L"); /* the project's files, and decisions */
 	assert_true(scene_shows(&s, "A out/"));
+	assert_true(scene_shows(&s, "git commit: 2 files below .git"));
+	assert_false(scene_shows(&s, "git: 1 file"));
 	assert_false(scene_shows(&s, ".claude/x"));
 	assert_true(scene_shows(&s, "refused look for ~/.ssh"));
 	assert_true(scene_shows(&s, "? ASK write ~/notes"));
@@ -347,6 +353,30 @@ static void enter_on_an_answer_says_why(void **state)
 	scene_done(&s);
 }
 
+/* A step that changed nothing is not kept. */
+static void a_temporary_file_is_as_before(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_step(&s.model, 1, STEP_COMMAND, "make", 1000000);
+	touch(&s, 1, "openat", HERE "a.tmp", NULL);
+	touch(&s, 1, "mkdirat", HERE "t", NULL);
+	touch(&s, 1, "renameat", HERE "b.c.tmp1", HERE "b.c");
+	touch(&s, 1, "connect", "127.0.0.1:80", "127.0.0.1");
+	ui_changed(s.ui);
+	assert_true(scene_shows(&s, "write   b.c"));
+	assert_false(scene_shows(&s, "b.c.tmp1"));
+	assert_true(scene_shows(&s, "connect 127.0.0.1:80"));
+	assert_true(scene_shows(&s, "write   a.tmp"));
+	assert_true(scene_shows(&s, "A t/"));
+	model_remove_step(&s.model, 1);
+	assert_true(scene_shows(&s, "= a.tmp  as before"));
+	assert_true(scene_shows(&s, "= t/  as before"));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +391,7 @@ int main(void)
 		cmocka_unit_test(details_and_jumps),
 		cmocka_unit_test(enter_on_an_answer_says_why),
 		cmocka_unit_test(a_flood),
+		cmocka_unit_test(a_temporary_file_is_as_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

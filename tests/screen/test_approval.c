@@ -566,6 +566,22 @@ static void what_is_allowed_is_never_cut(void **state)
 	assert_string_equal(s->said.data, "deny 8 once exact\n");
 }
 
+/* A key that was refused is no answer: it is said where the question went. */
+static void a_refused_key_is_no_answer(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.config/some/where/deep/in/the/tree/of-a-name/hook");
+	open_dialog(s);
+	to_size(s, 39, 12);
+	scene_keys(s, "a");
+	assert_true(scene_shows(s, "Enlarge the window"));
+	model_remove_ask(&s->model, 7);
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, "answered elsewhere"));
+}
+
 static void a_new_size_must_be_read_again(void **state)
 {
 	struct scene *s = *state;
@@ -894,6 +910,7 @@ int main(void)
 		TEST(early_keys_choose_but_answer_nothing),
 		TEST(an_early_key_cancels_another_after_it),
 		TEST(what_is_allowed_is_never_cut),
+		TEST(a_refused_key_is_no_answer),
 		TEST(a_new_size_must_be_read_again),
 		TEST(what_takes_its_place_must_be_read),
 		TEST(a_flood_moves_nothing),

@@ -187,6 +187,7 @@ static void the_agent_is_started_anew(void **state)
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] R");
 	assert_true(scene_shows(&s, "end it and start anew"));
+	assert_false(scene_shows(&s, "detach"));
 	scene_keys(&s, "Enter Space y");
 	assert_string_equal(s.said.data, "");
 	scene_keys(&s, "Q");
@@ -240,7 +241,7 @@ static void files_of_git_are_one_row(void **state)
 	set_path(s, 1, ".git/objects/01/e79c32");
 	set_path(s, 2, ".git/index");
 	assert_true(scene_shows(s, "Rolls back 2 steps (4, 3): 3 paths"));
-	assert_true(scene_shows(s, "git  2 files of git's own: i lists them"));
+	assert_true(scene_shows(s, "git 2 files of git's own: i lists them"));
 	assert_true(scene_shows(s, "README.md"));
 	assert_false(scene_shows(s, ".git/index"));
 	scene_keys(s, "i");

@@ -218,6 +218,76 @@ static void notes_of_turns_without_work_are_one_row(void **state)
 	assert_false(scene_shows(s, "a question"));
 }
 
+/* A note is the newest step nearly always, and runs for a second. */
+static void undo_passes_over_a_note_that_is_written(void **state)
+{
+	struct scene *s = *state;
+
+	model_step(&s->model, 5)->running = false;
+	model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit ~/.claude/x", 1);
+	ui_changed(s->ui);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] u");
+	assert_non_null(strstr(s->said.data, "plan 0 2")); /* with step 5 */
+}
+
+/* A file's name is the agent's choice. */
+static void a_name_makes_no_note_of_a_change(void **state)
+{
+	struct scene *s = *state;
+
+	model_step(&s->model, 5)->running = false;
+	model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit x: edit ~/.a", 1);
+	ui_changed(s->ui);
+	buf_clear(&s->said);
+	scene_keys(s, "C-] u");
+	assert_non_null(strstr(s->said.data, "plan 0 1")); /* step 6 itself */
+}
+
+/* A session in which the agent did nothing is no news in the next one. */
+static void an_idle_session_of_the_past_has_no_row(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(2, sizeof(*turns));
+	struct step_row *note;
+
+	for (size_t i = 0; i < s->model.n_steps; i++)
+		s->model.steps[i].earlier = true;
+	note = model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit ~/x", 1);
+	note->running = false;
+	note->earlier = note->elsewhere = true;
+	note->created = 2;
+	turns[0] = (struct turn_mark){.session = true, .agent = xstrdup("codex")};
+	turns[1] = (struct turn_mark){.after = 5, .session = true, .agent = xstrdup("claude")};
+	model_set_turns(&s->model, turns, 2);
+	ui_changed(s->ui);
+	scene_keys(s, "C-] s");
+	assert_true(scene_shows(s, "codex"));
+	assert_false(scene_shows(s, "claude's notes"));
+	scene_keys(s, "P");
+	assert_true(scene_shows(s, "claude: edit ~/x"));
+}
+
+/* In a recording: its turns have no session. */
+static void notes_have_the_name_of_the_agent_that_runs(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
+	struct step_row *note = model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit ~/x", 1);
+
+	note->running = false;
+	note->elsewhere = true;
+	note->created = 2;
+	turns[0] = (struct turn_mark){.words = xstrdup("a question")};
+	model_set_turns(&s->model, turns, 1);
+	ui_changed(s->ui);
+	assert_true(scene_shows(s, "claude's notes: 2 files"));
+	for (size_t i = 0; i < s->model.n_steps; i++)
+		s->model.steps[i].earlier = true;
+	ui_changed(s->ui);
+	assert_false(scene_shows(s, "notes: 2 files"));
+}
+
 static void a_plan_does_not_count_notes(void **state)
 {
 	struct scene *s = *state;
@@ -258,6 +328,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_commit_is_told_as_one, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(undo_passes_over_a_note_that_is_written,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_name_makes_no_note_of_a_change, scene_set_up,
+						scene_tear_down),
+		cmocka_unit_test_setup_teardown(an_idle_session_of_the_past_has_no_row,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(notes_have_the_name_of_the_agent_that_runs,
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,
 						scene_tear_down),

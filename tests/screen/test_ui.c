@@ -482,6 +482,9 @@ static void the_end_does_not_catch_the_keys(void **state)
 	scene_wait(s, 300);
 	assert_true(scene_shows(s, "+ ended with 0"));
 	assert_true(scene_shows(s, "C-] q quits"));
+	scene_wait(s, 60000);
+	assert_false(scene_shows(s, "C-] q quits")); /* the message goes, its keys stay */
+	assert_true(scene_shows(s, "C-] q quit   C-] R restart"));
 	scene_keys(s, "C-] t C-] q"); /* whichever view has the keys */
 	assert_string_equal(s->said.data, "leave\n");
 }

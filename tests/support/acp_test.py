@@ -192,6 +192,11 @@ ok(e.answer(1), "the turn ends")
 equal([a.get("result") or a["error"]["code"] for a in answers()], [{"content": "notes"}, 4002, 4002],
       "the editor's answer; an error where it was denied; and one where a rule hides it, unasked")
 ok("own tools" in answers()[1]["error"]["message"], "the agent is told what to do instead", answers())
+os.makedirs(home + "/.config/cordon", exist_ok=True)
+open(home + "/.config/cordon/config", "w").write('[rule "t"]\n\tdeny = read ~/closed\n')
+ask(e, 9, read(home + "/closed"))
+ok(e.answer(9) and not pending(), "a rule that comes during the session")
+equal([a.get("error", {}).get("code") for a in answers()], [4002], "denies at once")
 os.symlink(home + "/notes", work + "/link")
 ask(e, 2, read(work + "/link"), read(work + "/link"), ["fs/write_text_file", {"path": work + "/docs/a", "content": "x"}],
     ["fs/write_text_file", {"path": work + "/docs/b", "content": "x"}])

@@ -174,6 +174,13 @@ int flow_judge_address(struct keeper *k, const struct caller *c, const struct fl
 	return -EACCES;
 }
 
+bool flow_may_name(struct keeper *k, const struct caller *c, const struct flow *f,
+		   const char *named)
+{
+	(void)k, (void)c, (void)f, (void)named;
+	return true;
+}
+
 size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
 		    struct net_addr *ret)
 {

@@ -216,11 +216,12 @@ static mode_t arg_mode(void)
 				       0,    0400, 04755, 02755, 01777};
 	mode_t m = modes[roll(LEN(modes))];
 
-	/* Root inside has no capabilities except what the keeper does in its name. To keep both
-	 * runs equal nothing depends on them: what the owner may not do, and set-id bits that a
-	 * write clears, are left to an ordinary user's run. */
+	/* Files inside get no set-id bits. Root inside has no capabilities except what the keeper
+	 * does in its name. To keep both runs equal, what the owner may not do is left to an
+	 * ordinary user's run. */
+	m &= 01777;
 	if (getuid() == 0)
-		m = (m & 01777) | 0700;
+		m |= 0700;
 	say(" %o", m);
 	return m;
 }

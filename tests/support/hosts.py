@@ -170,6 +170,9 @@ def web(family, host):
         address_family = family
         request_queue_size = 256
 
+        def handle_error(self, *a):
+            """A client may go before it has asked."""
+
     class Handler(http.server.SimpleHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

@@ -52,14 +52,14 @@ not:   $2"; fi
 # wait_for SECONDS COMMAND... - polls until the command succeeds. The host may have been suspended for the whole time,
 # so some tries are left for each second after it; if more processes run than there are processors, it waits four times
 # as long. From 5 seconds on it waits at least 20, as a test's result depends on it. A shorter time is a pause between
-# two tries.
+# two tries. After a quarter of a second it polls less often: each look at a screen starts four programs.
 wait_for() {
-	local limit=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries # COMMAND sees these names
+	local limit=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries polls=0 # COMMAND sees these names
 	end=$((SECONDS + limit)) late=$((SECONDS + 4 * limit)) tries=$((limit * 5))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -le $end ] || [ $((tries -= 1)) -gt 0 ] || { [ $SECONDS -le $late ] && is_loaded; } || return 1
-		sleep 0.03
+		sleep "0.0$(((polls += 1) < 9 ? 3 : 9))"
 	done
 }
 # In the last minute or at this moment: the mean of a minute does not show a load that has just begun.
@@ -94,6 +94,29 @@ use_backend() {
 # rounds N - of kills at random moments: half as many in a second run of the test, and in continuous integration; make
 # soak sets the number.
 rounds() { echo "${CRASH_ROUNDS:-$(($1 / (${TEST_AGAIN:+1} + 1) / ${TEST_FEWER:-1}))}"; }
+
+# killed N ARGUMENT... - cordon with these arguments in this folder: SIGKILL at a random moment within N hundredths of a
+# second, and in every third case during the repair by the next start, too. At last a start has repaired everything; if
+# it fails, $out has its output.
+killed() {
+	local most=$1 mark pid
+	shift
+	mark=$(new_mark)
+	"$CORDON" "$@" >/dev/null 2>&1 &
+	pid=$!
+	sleep "0.0$((RANDOM % most))$((RANDOM % 10))"
+	kill -KILL "$pid" $(pgrep -P "$pid") 2>/dev/null
+	wait "$pid" 2>/dev/null
+	wait_for 10 bash -c "! pgrep -f '^$CORDON ${*:1:2}'"
+	if [ $((RANDOM % 3)) = 0 ]; then
+		"$CORDON" run --headless -- true "$mark" >/dev/null 2>&1 &
+		sleep "0.00$((RANDOM % 9))"
+		kill -KILL $! $(pgrep -P $!) 2>/dev/null
+		wait $! 2>/dev/null
+		wait_for 10 none_marked "$mark"
+	fi
+	out=$("$CORDON" run --headless -- true 2>&1)
+}
 
 # new_folder NAME - an empty working folder; prints its path.
 new_folder() { mkdir -p "$TEST_TMP/$1" && echo "$TEST_TMP/$1"; }

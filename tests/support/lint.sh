@@ -85,16 +85,16 @@ floors() {
 floors backends/linux/door "\
 filter_spec call listeners state place interrupts request answer lost parked finish
 lookup dirs locate walk resolve read_check proc_files privileges
-connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow flow_connect guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+connecting calls_shared calls_socket calls_peer flow_priv flow_named packet_flow ports calls_flow flow_connect guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter_rules filter dispatch door beside_door"
 floors core/net "\
-addr host notes packet suffix upstream
+addr host hello notes packet suffix upstream
 dns_record
 book dns dns_build http mask rewrite socks window" dns
 floors core/proxy "\
 proxy
 proxy_priv proxy_door_priv
-proxy_process proxy_ask proxy_client proxy_upstream proxy_dial proxy_pump proxy_want proxy_door"
+proxy_process proxy_ask proxy_client proxy_upstream proxy_named proxy_dial proxy_pump proxy_want proxy_door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel guest_facts procs loop step_ask
@@ -109,13 +109,12 @@ line
 inside
 bulk cells cluster copy_mode encode pen reflow respond search sequence sieve snapshot term view wrap" 'term snapshot'
 
-# Folders as floors, the lowest first. Files directly in the folder are above them all, its public headers below. The
-# table has the files that include a higher floor nevertheless, each with these headers.
+# Folders as floors, the lowest first. Files directly in the folder are above them all, its public headers below.
 folder_floors() {
-	local dir=$1 order=$2 public=$3 table=${4:-} hits
+	local dir=$1 order=$2 public=$3 hits
 	hits=$(find "$dir" -name '*.[ch]' -exec grep -HoE "\"$dir/[a-z_0-9/]+\.h\"" {} + |
 		sed -E "s,^$dir/([^:]*)\.[ch]:\"$dir/(.*)\.h\",\1 \2," | sort -u |
-		awk -v order="$order" -v public="$public" -v table="$table" '
+		awk -v order="$order" -v public="$public" '
 			function floor(file) { return file ~ "/" ? at[substr(file, 1, index(file, "/") - 1)] : n + 1 }
 			BEGIN {
 				n = split(order, list, " ")
@@ -124,14 +123,8 @@ folder_floors() {
 				split(public, list, " ")
 				for (i in list)
 					open[list[i]] = 1
-				m = split(table, lines, "\n")
-				for (i = 1; i <= m; i++)
-					for (j = split(lines[i], list, " "); j > 1; j--)
-						left[list[1] " " list[j]] = 1
 			}
-			floor($1) < floor($2) && !($2 in open) && !is_known($0) { print $1 " includes " $2 ".h, which is on a higher floor" }
-			function is_known(edge,    known) { known = edge in left; delete left[edge]; return known }
-			END { for (edge in left) print "lint.sh: " edge " is no longer upwards: take it from the table" }' | sort)
+			floor($1) < floor($2) && !($2 in open) { print $1 " includes " $2 ".h, which is on a higher floor" }' | sort)
 	[ -z "$hits" ] || complain "$dir:
 $hits"
 }
@@ -140,11 +133,8 @@ folder_floors core/journal 'util fs store log step history rollback' \
 	'edits history journal mark note op rollback steps turns upkeep'
 folder_floors core/policy 'rules git builtin trees' 'policy policy_priv answer learn listed'
 folder_floors core/api 'inside acp socket stdio mcp' \
-	'acp approver approver_priv channel describe dirs engine fault jobs request_line schema' "\
-stdio/serve mcp/mcp"
-folder_floors tui/console 'frame views dialogs replay' 'frame/ui views/list views/view replay/moment replay/replay' "\
-frame/bars views/steplist
-views/view_terminal dialogs/approval"
+	'acp approver approver_priv channel describe dirs engine fault jobs request_line schema'
+folder_floors tui/console 'frame views dialogs replay' 'frame/ui views/list views/view replay/moment replay/replay'
 folder_floors core/session 'start answers' 'backend folders kept model session session_priv'
 
 # Dead code: a function of a header that no product source uses. The table lists those that only tests need: the ends
@@ -195,11 +185,10 @@ hits=$(dead_functions)
 $hits"
 
 # Names: of the public functions of each folder at least 85 % share a word with their file or one of their folders. A
-# table of handlers has a prefix of its own: prepare_chmod(), op_list(). The second table has the folders that fail yet.
+# table of handlers has a prefix of its own: prepare_chmod(), op_list().
 handler_prefixes='backends/linux/door:prepare backends/linux/door:perform core/api/stdio:op tui/commands:cmd'
-unnamed_folders='backends/macos/profile'
 names() {
-	find core backends tui -name '*.c' -print0 | xargs -0 awk -v prefixes="$handler_prefixes" -v unnamed="$unnamed_folders" '
+	find core backends tui -name '*.c' -print0 | xargs -0 awk -v prefixes="$handler_prefixes" '
 		function stem(word) { sub(/s+$/, "", word); return word }
 		function add(words,    list, n, i) {
 			n = split(words, list, /[\/_]/)
@@ -212,9 +201,6 @@ names() {
 				split(list[i], one, ":")
 				prefix[one[1]] = prefix[one[1]] "/" one[2]
 			}
-			split(unnamed, list, /[ \n]+/)
-			for (i in list)
-				exempt[list[i]] = 1
 		}
 		FNR == 1 {
 			delete known
@@ -238,13 +224,9 @@ names() {
 				bad[folder] = bad[folder] " " name
 		}
 		END {
-			for (folder in count) {
-				low = good[folder] < 0.85 * count[folder]
-				if (low && !(folder in exempt))
+			for (folder in count)
+				if (good[folder] < 0.85 * count[folder])
 					print folder ": " good[folder] + 0 " of " count[folder] " names share a word with their file:" bad[folder]
-				if (!low && folder in exempt)
-					print "lint.sh: take " folder " from the table of folders that fail yet"
-			}
 		}' | sort
 }
 hits=$(names)

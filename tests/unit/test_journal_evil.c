@@ -263,6 +263,81 @@ static void a_store_that_came_with_the_folder_is_not_taken(void **state)
 	assert_tree(f, before);
 }
 
+/* Git writes the files of a commit into a store in the folder, also while a session runs. */
+static void a_store_with_files_that_others_may_read_is_not_used(void **state)
+{
+	static const char *const opened[] = {"", "/steps", "/steps/1/undo", "/state"};
+	struct fix *f = *state;
+	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon"};
+	struct stat st;
+
+	assert_int_equal(reopen(f, &spec), 0);
+	one_step(f, "agent", rm(f, "a"));
+	for (size_t i = 0; i < ARRAY_LEN(opened); i++) {
+		AUTO_FREE char *path = xasprintf("%s/.cordon%s", f->folder, opened[i]);
+
+		if (stat(path, &st) < 0)
+			fail_msg("%s: %s", path, strerror(errno));
+		assert_int_equal(st.st_mode & 077, 0);
+		assert_int_equal(chmod(path, st.st_mode | 044), 0);
+		f->err = (struct err){0};
+		assert_int_equal(undo(f, 1, 0), -EPROTO);
+		assert_non_null(strstr(f->err.text, opened[i][0] ? opened[i] + 1 : "'.'"));
+		assert_int_equal(reopen(f, &spec), -EPROTO);
+		assert_int_equal(chmod(path, st.st_mode), 0);
+		assert_int_equal(reopen(f, &spec), 0);
+	}
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "a", "alpha\n");
+}
+
+/* `chmod -R`, or a commit with any name. */
+static void a_history_put_aside_leaves_nothing_of_others(void **state)
+{
+	static const char *const opened[] = {"spare/0", "spare",      "room",
+					     "lock",	".gitignore", "aside"};
+	struct fix *f = *state;
+	struct journal_spec spec = {
+		.folder = f->folder, .state_dir = "/proc/cordon", .lasting = true};
+
+	assert_int_equal(reopen(f, &spec), 0);
+	for (size_t i = 0; i < ARRAY_LEN(opened) + 1; i++) {
+		bool made = i == ARRAY_LEN(opened);
+		AUTO_FREE char *path =
+			xasprintf("%s/.cordon/%s", f->folder, made ? ".x" : opened[i]);
+		struct stat st;
+
+		one_step(f, "agent", put(f, "a", "agent\n"));
+		if (made)
+			assert_int_equal(mkdir(path, 0755), 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(chmod(path, st.st_mode | 044), 0);
+		assert_int_equal(reopen(f, &spec), 0);
+		assert_int_equal(undo(f, 1, 0), -ENOENT);
+		one_step(f, "agent", put(f, "a", "again\n"));
+		assert_int_equal(reopen(f, &spec), 0);
+		assert_int_equal(undo(f, 1, 0), 0);
+	}
+}
+
+/* Whoever takes it over has no history in the end. */
+static void a_history_with_files_of_others_is_not_taken_over(void **state)
+{
+	struct fix *f = *state;
+	struct journal_spec spec = {
+		.folder = f->folder, .state_dir = "/proc/cordon", .lasting = true};
+	AUTO_FREE char *log = xasprintf("%s/.cordon/steps/1/undo", f->folder), *was = NULL;
+
+	assert_int_equal(reopen(f, &spec), 0);
+	one_step(f, "agent", put(f, "a", "agent\n"));
+	assert_int_equal(chmod(log, 0644), 0);
+	assert_int_equal(reopen(f, &spec), 0);
+	assert_int_equal(access(log, F_OK), -1);
+	journal_close(f->j);
+	f->j = NULL;
+	assert_true(journal_adopt(&spec, &was, &f->err) < 0); /* or the birth time is unknown */
+}
+
 /* A first start that was killed has made some of these files. */
 static void a_store_that_was_begun_is_gone_on_with(void **state)
 {
@@ -442,6 +517,9 @@ int main(void)
 		TEST(one_keeper_at_a_time),
 		TEST(another_version_is_left_alone),
 		TEST(a_store_that_came_with_the_folder_is_not_taken),
+		TEST(a_store_with_files_that_others_may_read_is_not_used),
+		TEST(a_history_put_aside_leaves_nothing_of_others),
+		TEST(a_history_with_files_of_others_is_not_taken_over),
 		TEST(a_store_that_was_begun_is_gone_on_with),
 		TEST(a_damaged_log_is_noticed),
 		TEST(a_torn_tail_is_cut),

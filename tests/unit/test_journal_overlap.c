@@ -273,6 +273,80 @@ static void an_edit_before_many_renames(void **state)
 	before_many_renames(false);
 }
 
+/* ---- an edit after one had ended, before the other captured it ------------------------------- */
+
+static int writes(struct fix *f)
+{
+	return put(f, "d/x", "agent\n");
+}
+
+static int removes(struct fix *f)
+{
+	return rm(f, "d/x") < 0 ? -1 : rd(f, "d");
+}
+
+static int replaces(struct fix *f)
+{
+	return mv(f, "other", "d/x", 0);
+}
+
+static int writes_by_another_link(struct fix *f)
+{
+	return put(f, "link", "agent\n");
+}
+
+static int moves_its_directory(struct fix *f)
+{
+	return mv(f, "d", "e", 0);
+}
+
+/* The lasting step began before the edit, but first touched the path after it. */
+static void an_edit_before_the_lasting_one_came(void **state)
+{
+	static int (*const how[])(struct fix * f) = {
+		writes, removes, replaces, writes_by_another_link, moves_its_directory,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(how); i++) {
+		struct fix *f = fix_new();
+		struct step *lasting;
+
+		one_step(f, "md", md(f, "d"));
+		begin(f, "lasting");
+		assert_int_equal(put(f, "other", "other\n"), 0);
+		lasting = begin_beside(f, "short");
+		assert_int_equal(put(f, "d/x", "short\n"), 0);
+		assert_int_equal(ln(f, "d/x", "link"), 0);
+		committed(f);
+		outside(f, "d/x", "human\n");
+		f->s = lasting;
+		assert_int_equal(how[i](f), 0);
+		committed(f);
+		if (undo(f, 2, 0) != -ESTALE)
+			fail_msg("case %zu is not a conflict", i);
+		fix_free(f);
+	}
+}
+
+/* It had touched the path before, so that what the short one left is unknown. */
+static void nobody_where_the_lasting_one_wrote_before_and_after(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *lasting;
+
+	begin(f, "lasting");
+	assert_int_equal(put(f, "x", "lasting\n"), 0);
+	lasting = begin_beside(f, "short");
+	assert_int_equal(add(f, "x", "short\n"), 0);
+	committed(f);
+	f->s = lasting;
+	assert_int_equal(add(f, "x", "lasting\n"), 0);
+	committed(f);
+	undo_all(f, 2, before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +359,8 @@ int main(void)
 		cmocka_unit_test(an_edit_between_that_and_the_next_move),
 		TEST(nobody_where_the_first_to_begin_wrote_last),
 		cmocka_unit_test(an_edit_before_many_renames),
+		cmocka_unit_test(an_edit_before_the_lasting_one_came),
+		TEST(nobody_where_the_lasting_one_wrote_before_and_after),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

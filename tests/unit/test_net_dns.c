@@ -176,6 +176,34 @@ static void hints_of_https_records_are_addresses(void **state)
 	}
 }
 
+static void keys_for_encrypted_hellos_are_of_no_known_version(void **state)
+{
+	/* Priority 1, the name itself, ALPN "h2", ECH with two configurations, an address. */
+	static const uint8_t data[] = {0, 1,  0, 0,  1,	   0,  3,  2,	 'h', '2',  0,	  5,
+				       0, 13, 0, 11, 0xfe, 13, 0,  1,	 9,   0xfe, 13,	  0,
+				       2, 8,  7, 0,  6,	   0,  16, 0x20, 1,   0xd,  0xb8, 0,
+				       0, 0,  0, 0,  0,	   0,  0,  0,	 0,   0,    9};
+	uint8_t msg[DNS_UDP_MIN], was[DNS_UDP_MIN];
+	struct dns_question q;
+	size_t n = dns_query(msg, 7, "a.b", DNS_HTTPS), at;
+
+	(void)state;
+	assert_int_equal(dns_read_question(&q, msg, n), 0);
+	msg[2] |= 0x80;
+	msg[7] = 1;
+	msg[11] = 0;
+	n = q.end + put_record(msg + q.end, 12, DNS_HTTPS, data, sizeof(data));
+	at = n - sizeof(data);
+	memcpy(was, msg, n);
+	for (size_t i = 0; i < at + 20; i++) { /* a record that is cut has none */
+		dns_hide_ech(msg, i);
+		assert_memory_equal(msg, was, n);
+	}
+	dns_hide_ech(msg, n);
+	was[at + 16] = was[at + 17] = was[at + 21] = was[at + 22] = 0;
+	assert_memory_equal(msg, was, n);
+}
+
 static void an_answer_lives_as_long_as_its_shortest_record(void **state)
 {
 	uint8_t msg[DNS_UDP_MIN];
@@ -295,6 +323,7 @@ int main(void)
 		cmocka_unit_test(names_that_no_host_has_are_refused),
 		cmocka_unit_test(only_the_names_own_addresses_count),
 		cmocka_unit_test(hints_of_https_records_are_addresses),
+		cmocka_unit_test(keys_for_encrypted_hellos_are_of_no_known_version),
 		cmocka_unit_test(an_answer_lives_as_long_as_its_shortest_record),
 		cmocka_unit_test(an_answer_is_cut_between_records),
 		cmocka_unit_test(our_answers_say_what_they_should),

@@ -246,6 +246,37 @@ static void a_bad_descriptor_ends_the_server(void **state)
 	}
 }
 
+/* Offers the held request's descriptors again and again. */
+static void a_guest_cannot_have_more_requests_than_descriptors(void **state)
+{
+	struct both *b = *state;
+	int n = 0;
+
+	init(b);
+	hold(b, 2);
+	do
+		front_offer(b->f, 1, 2);
+	while (front_kick(b->f, 1) && ++n < 4 * FRONT_NUM);
+	assert_int_equal(n, FRONT_NUM - 1);
+}
+
+/* A guest that resets the device instead of beginning anew leaves no request behind. */
+static void a_reset_alone_drops_what_is_held(void **state)
+{
+	struct both *b = *state;
+
+	init(b);
+	hold(b, 2);
+	front_stop(b->f, 1);
+	b->f->avail[1] = b->f->used[1] = 0;
+	memset(b->f->mem + FRONT_RING + 0x1000, 0, 0x1000);
+	front_start(b->f, 1, 0);
+	assert_int_equal(guest_fuse_waiting(b->vm->fuse), 0);
+	for (int i = 0; i < 100 && b->vm->shared->held > 0; i++)
+		vm_turn(b->vm, 100);
+	assert_int_equal(b->vm->shared->held, 0);
+}
+
 static void nested_indirect_tables_are_refused(void **state)
 {
 	struct both *b = *state;
@@ -369,6 +400,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_held_request_survives_a_stop, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reset_drops_what_is_held, setup, teardown),
 		cmocka_unit_test(a_bad_descriptor_ends_the_server),
+		cmocka_unit_test_setup_teardown(a_guest_cannot_have_more_requests_than_descriptors,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reset_alone_drops_what_is_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(nested_indirect_tables_are_refused, setup,
 						teardown),
 		cmocka_unit_test(bad_messages_end_the_server),

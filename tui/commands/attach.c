@@ -55,7 +55,7 @@ static int show(struct link *l, const struct attach_flags *f, char **next, struc
 	AUTO_FREE char *folder = xstrdup(link_field(l, "folder"));
 	struct ending end = {0};
 	struct terminal here;
-	int r = f->plain ? 0 : terminal_check(err);
+	int r = f->plain ? 0 : terminal_check("--plain", err);
 
 	if (r == 0)
 		r = here_keep_out(folder, err);

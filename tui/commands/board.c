@@ -194,7 +194,7 @@ static int show(const struct board_flags *f, struct err *err)
 			    err);
 
 	if (r == 0) {
-		folders_keep_out(state, home, config);
+		folders_keep_out(state, home, NULL, config);
 		console_options_set(&opt, config);
 		opt.theme = f->theme ? f->theme : opt.theme;
 		opt.keymap = f->keymap ? f->keymap : opt.keymap;

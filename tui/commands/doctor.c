@@ -240,7 +240,7 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
 	config = own_settings(home, state);
-	folders_keep_out(state ? state : "/", home ? home : "/", config);
+	folders_keep_out(state ? state : "/", home ? home : "/", NULL, config);
 	if (config)
 		vm = spawn_vm(config);
 	for (size_t i = 0; backends[i]; i++) {

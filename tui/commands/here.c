@@ -41,7 +41,7 @@ int here_keep_out(const char *folder, struct err *err)
 			    err);
 
 	if (r == 0)
-		folders_keep_out(state, home, config);
+		folders_keep_out(state, home, NULL, config);
 	external_keep_out(folder);
 	config_free(config);
 	return r;

@@ -251,7 +251,7 @@ static int install(const struct install_options *o, struct err *err)
 	if (r < 0)
 		return r;
 	state = folders_state_dir(home);
-	folders_keep_out(state, home, NULL);
+	folders_keep_out(state, home, NULL, NULL);
 	r = setup_new(&s, state, err);
 	if (r < 0)
 		return r;
@@ -369,6 +369,8 @@ static int uninstall(const struct install_options *o, struct err *err)
 		r = o->purge ? purge(state, settings, err) : 0;
 	if (r == 0 && profile >= 0 && access(APPARMOR_PROFILE, F_OK) < 0)
 		r = system_apparmor_unload(profile, err);
+	if (r == 0)
+		puts("Done.");
 	return r;
 }
 

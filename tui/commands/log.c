@@ -91,7 +91,8 @@ struct printed {
 static int print_list(struct journal *j, bool undone, const struct log_options *o, const char *here,
 		      const struct strings *paths, struct printed *ret, struct err *err)
 {
-	const struct log_look look = {.json = o->json, .columns = show_columns(), .here = here};
+	const struct log_look look = {
+		.json = o->json, .columns = show_columns(), .here = here, .journal = j};
 	const bool all = o->json || o->all_places || paths->n;
 	AUTO_FREE bool *touched = NULL;
 	struct barriers edits = {0};

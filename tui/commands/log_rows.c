@@ -7,9 +7,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/diff/edited.h"
 #include "tui/commands/show.h"
+
+#define COUNTED_MAX 2000 /* paths of a step that are read for its row */
 
 static const char *kind_name(enum step_kind kind)
 {
@@ -21,8 +24,10 @@ static const char *kind_name(enum step_kind kind)
 
 bool log_rows_is_note(const struct step_info *s)
 {
-	return step_is_note(s->kind, s->elsewhere,
-			    s->created + s->modified + s->deleted + s->renamed, s->command);
+	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
+
+	return step_is_note(s->kind, s->elsewhere, changed, s->command) ||
+	       (s->kind == STEP_AMBIENT && !changed && !s->incomplete && !s->unprotected);
 }
 
 static void print_json(const struct step_info *s, bool undone, const char *const *split)
@@ -47,20 +52,71 @@ static void print_json(const struct step_info *s, bool undone, const char *const
 	printf("%s}\n", b.data);
 }
 
-/* Writes "+3 ~2 -1 >1": created, modified, deleted, renamed paths; no part for a count of 0. */
-static void counts(char *out, size_t size, const struct step_info *s)
-{
-	const struct {
-		char sign;
-		size_t n;
-	} parts[] = {{'+', s->created}, {'~', s->modified}, {'-', s->deleted}, {'>', s->renamed}};
-	size_t used = 0;
+/* Counts of a step by kind of change; git's own files and directories apart. */
+struct counts {
+	size_t by_kind[CHANGE_RENAMED + 1], dirs, outside;
+	struct git_files git;
+};
 
-	*out = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(parts) && used < size; i++)
-		if (parts[i].n)
-			used += (size_t)snprintf(out + used, size - used, "%s%c%zu",
-						 used ? " " : "", parts[i].sign, parts[i].n);
+static void count_change(struct counts *n, const struct change *c)
+{
+	/* a git directory outside the working folder */
+	AUTO_FREE char *whole =
+		c->base && strstr(c->base, ".git") ? path_join(c->base, c->path) : NULL;
+	const bool dir = S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
+
+	if (git_files_add(&n->git, whole ? whole : c->path))
+		return;
+	if (c->root != 0)
+		n->outside += !dir;
+	else if (dir && c->kind != CHANGE_RENAMED)
+		n->dirs++;
+	else
+		n->by_kind[c->kind]++;
+}
+
+/* Counts the step's files. Those outside the folder are notes if no command changed them. Of a step
+ * elsewhere, with more paths than COUNTED_MAX, or that cannot be read, all paths count. */
+static void count(struct counts *n, const struct step_info *s, struct journal *j)
+{
+	const size_t all = s->created + s->modified + s->deleted + s->renamed;
+	struct change *list = NULL;
+	struct err err = {0};
+	size_t len = 0;
+
+	*n = (struct counts){.by_kind = {[CHANGE_CREATED] = s->created,
+					 [CHANGE_MODIFIED] = s->modified,
+					 [CHANGE_DELETED] = s->deleted,
+					 [CHANGE_RENAMED] = s->renamed}};
+	if (s->elsewhere || all > COUNTED_MAX || journal_changes(j, s->id, &list, &len, &err) < 0)
+		return;
+	*n = (struct counts){0};
+	for (size_t i = 0; i < len; i++)
+		count_change(n, &list[i]);
+	if (s->kind == STEP_AMBIENT)
+		n->outside = 0;
+	change_free(list, len);
+}
+
+/* Appends "+3 ~2 -1 >1 commit": created, modified, deleted, renamed files, and git's own in a word;
+ * then "1 outside". Directories are named if there is nothing else. */
+static void count_words(struct buf *out, const struct counts *n)
+{
+	static const char signs[] = {[CHANGE_CREATED] = '+',
+				     [CHANGE_MODIFIED] = '~',
+				     [CHANGE_DELETED] = '-',
+				     [CHANGE_RENAMED] = '>'};
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (n->by_kind[i])
+			buf_fmt(out, "%s%c%zu", out->len ? " " : "", signs[i], n->by_kind[i]);
+	if (n->git.n)
+		buf_fmt(out, "%s%s", out->len ? " " : "",
+			git_files_commit(&n->git) ? "commit" : "git");
+	else if (!out->len && n->dirs)
+		buf_fmt(out, "%zu dir%s", n->dirs, n->dirs == 1 ? "" : "s");
+	if (n->outside)
+		buf_fmt(out, "%s%zu outside", out->len ? " " : "", n->outside);
 }
 
 /* Prints "  (also in /a, /b)": all these folders except `but`. */
@@ -80,31 +136,34 @@ static void print_folders(const char *words, const char *const *folders, const c
 }
 
 static void print_row(const struct step_info *s, bool undone, const char *const *split,
-		      const char *here, int columns)
+		      const struct log_look *look)
 {
 	AUTO_BUF struct buf command = BUF_INIT;
 	AUTO_BUF struct buf shown = BUF_INIT;
+	AUTO_BUF struct buf what = BUF_INIT;
 	const char *words = s->command ? s->command : "";
-	char when[32], what[64], status[16] = "-";
+	char when[32], status[16] = "-";
+	struct counts n;
 
 	show_time(when, sizeof(when), s->began_us);
-	counts(what, sizeof(what), s);
+	count(&n, s, look->journal);
+	count_words(&what, &n);
 	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have none */
 		snprintf(status, sizeof(status), "%d", s->exit_status);
 	if (s->kind == STEP_AMBIENT && !*words)
 		words = "(outside every command)";
 	text_escape(&command, words, strlen(words));
-	if (columns)
-		text_fit_end(&shown, command.data, MAX(20, columns - 49));
+	if (look->columns)
+		text_fit_end(&shown, command.data, MAX(20, look->columns - 49));
 	else
 		buf_str(&shown, command.data);
 	printf("%s%6" PRId64 "  %-12s  %s%4s%s  %-17s  %s", undone ? style_on(STYLE_DIM) : "",
 	       s->id, when,
 	       s->exit_status > 0 && s->kind != STEP_AMBIENT && !undone ? style_on(STYLE_RED) : "",
-	       status, undone ? "" : style_off(), what, shown.data);
+	       status, undone ? "" : style_off(), what.data, shown.data);
 	if (undone)
 		printf("  (undone)%s", style_off());
-	print_folders("  (also in ", (const char *const *)s->folders, here);
+	print_folders("  (also in ", (const char *const *)s->folders, look->here);
 	print_folders(undone ? "  (not undone in " : "  (undone in ", split, NULL);
 	if (s->elsewhere)
 		fputs("  (outside the folder)", stdout);
@@ -122,7 +181,7 @@ void log_rows_step(const struct step_info *s, bool undone, const char *const *sp
 	if (look->json)
 		print_json(s, undone, split);
 	else
-		print_row(s, undone, split, look->here, look->columns);
+		print_row(s, undone, split, look);
 }
 
 static void print_edit_json(const struct barrier *e)

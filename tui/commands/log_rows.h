@@ -9,6 +9,7 @@ struct log_look {
 	bool json;
 	int columns;	  /* of the terminal; 0: no limit */
 	const char *here; /* the folder of the list */
+	struct journal *journal;
 };
 
 /* Returns whether the step only changed files that an agent keeps for itself. */

@@ -138,7 +138,7 @@ static int show(struct recording *rec, const struct replay_options *o,
 	struct console_options opt = {
 		.notes = words, .at = o->at, .speed = film.speed, .idle_us = &film.idle_us};
 
-	folders_keep_out(where->state_dir, where->home, config);
+	folders_keep_out(where->state_dir, where->home, NULL, config);
 	console_options_set(&opt, config);
 	return console_replay(rec, where, &opt, err);
 }

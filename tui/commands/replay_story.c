@@ -46,7 +46,7 @@ static void add_step(struct story *s, struct model *end, struct replay_diffs *di
 	struct step_diff diff = {0};
 	struct story_entry *entry;
 
-	if (step && step_is_note(step->kind, step->elsewhere, changed, step->command))
+	if (step && step_row_is_note(step))
 		return;
 	if (step)
 		replay_diffs_step(diffs, step, &diff);

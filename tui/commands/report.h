@@ -25,6 +25,7 @@ struct fact {
 	int status; /* FACT_COMMAND: exit status; -1: unknown */
 	bool ended; /* FACT_COMMAND */
 	bool undone;
+	bool note;    /* FACT_COMMAND: step_is_note() */
 	bool allowed; /* FACT_QUESTION */
 	bool secret;  /* FACT_REFUSAL: the object is a secret by its name */
 	int64_t us;   /* FACT_QUESTION: time to the answer; -1: unknown */

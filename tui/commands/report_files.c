@@ -101,6 +101,22 @@ static int add_range(struct turn_facts *t, const struct history *h, int64_t from
 	return r;
 }
 
+/* Returns whether the step is in the list; sets *ret_note if it is a note. */
+static bool find_step(const struct step_info *list, size_t n, int64_t id, bool *ret_note)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct step_info *s = &list[i];
+
+		if (s->id != id)
+			continue;
+		*ret_note = step_is_note(s->kind, s->elsewhere,
+					 s->created + s->modified + s->deleted + s->renamed,
+					 s->command);
+		return true;
+	}
+	return false;
+}
+
 /* Adds the combined changes of the turn's steps in effect. */
 static void add_turn(struct turn_facts *t, const struct history *h)
 {
@@ -113,10 +129,10 @@ static void add_turn(struct turn_facts *t, const struct history *h)
 
 		if (!f->step)
 			continue;
-		f->undone = step_info_has(h->undone, h->n_undone, f->step);
+		f->undone = find_step(h->undone, h->n_undone, f->step, &f->note);
 		if (f->kind == FACT_YOURS)
 			continue;
-		if (step_info_has(h->list, h->n_list, f->step)) {
+		if (find_step(h->list, h->n_list, f->step, &f->note)) {
 			from = !from || llabs(f->step) < llabs(from) ? f->step : from;
 			to = !to || llabs(f->step) > llabs(to) ? f->step : to;
 		} else {

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/policy/builtin/hidden.h"
 #include "core/policy/policy.h"
+#include "core/session/answers/answers.h"
 #include "tui/commands/report.h"
 #include "tui/commands/report_doc.h"
 
@@ -69,7 +70,7 @@ static void put_question(struct page *p, const struct fact *f)
 {
 	struct doc *d = &p->doc;
 
-	doc_quote(d, f->op ? f->op : "?");
+	doc_quote(d, answers_op(f->op ? f->op : "?"));
 	doc_say(d, " ");
 	doc_quote(d, f->object ? f->object : "");
 	if (f->program && *f->program) {
@@ -97,7 +98,7 @@ static void put_refusal(struct page *p, const struct fact *f)
 {
 	struct doc *d = &p->doc;
 
-	doc_quote(d, f->op ? f->op : "?");
+	doc_quote(d, answers_op(f->op ? f->op : "?"));
 	doc_say(d, " ");
 	doc_quote(d, f->object ? f->object : "");
 	if (f->count > 1)
@@ -183,12 +184,12 @@ static bool is_test(const struct page *p, const struct fact *f)
 
 static bool is_work(const struct page *p, const struct fact *f)
 {
-	return f->step || is_test(p, f);
+	return (f->step && !f->note) || is_test(p, f);
 }
 
 static bool is_look(const struct page *p, const struct fact *f)
 {
-	return !is_work(p, f);
+	return !f->note && !is_work(p, f);
 }
 
 /* ---- the summary ----------------------------------------------------------------------------- */
@@ -209,7 +210,8 @@ static size_t count_facts(const struct report *r, enum fact_kind kind, bool allo
 		for (size_t i = 0; i < r->turns[k].n; i++) {
 			const struct fact *f = &r->turns[k].list[i];
 
-			n += f->kind == kind && (!allowed_only || f->allowed) ? f->count : 0;
+			n += f->kind == kind && !f->note && (!allowed_only || f->allowed) ? f->count
+											  : 0;
 		}
 	return n;
 }
@@ -350,7 +352,7 @@ static void put_files(struct page *p, const struct turn_facts *t)
 	}
 	if (t->elsewhere) {
 		doc_item(d, true);
-		doc_say(d, "and %zu outside the folder, as the agent's notes", t->elsewhere);
+		doc_say(d, "and %zu outside the folder, such as the agent's notes", t->elsewhere);
 		doc_item(d, false);
 	}
 	if (t->files_why)

@@ -9,6 +9,7 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/builtin/sockets.h"
+#include "core/policy/written.h"
 #include "core/session/folders.h"
 #include "core/session/start/mounts.h"
 #include "core/session/session.h"
@@ -403,13 +404,16 @@ static int check_home(const struct run *run, struct err *err)
 }
 
 /* Keeps programs in places that the agent may write from being run outside. */
-static void keep_out(const struct run *run)
+static int keep_out(const struct run *run, struct err *err)
 {
+	int r = written_share(err);
+
 	for (size_t i = 0; i < run->folders.n; i++)
 		external_keep_out(run->folders.list[i]);
 	for (size_t i = 0; i < run->overlays.n; i++)
 		external_keep_out(run->overlays.list[i]);
-	folders_keep_out(run->state_dir, run->home, run->config);
+	folders_keep_out(run->state_dir, run->home, run->folders.list, run->config);
+	return r;
 }
 
 static int enter_worktree(const struct run_options *o, struct err *err)
@@ -452,9 +456,10 @@ int run_prepare(struct run *run, struct err *err)
 		r = check_home(run, err);
 	if (r == 0)
 		r = run_choose_network(run, err);
+	if (r == 0)
+		r = keep_out(run, err);
 	if (r < 0)
 		return r;
-	keep_out(run);
 	run->spec.config = run->config;
 	run->spec.source = &run->source;
 	collect_argv(run);

@@ -10,6 +10,7 @@
 
 #include "core/api/describe.h"
 #include "core/api/inside/inside.h"
+#include "core/api/mcp/mcp.h"
 #include "core/base/json.h"
 #include "core/journal/journal.h"
 #include "core/session/folders.h"
@@ -247,7 +248,12 @@ int cmd_serve(int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
 	struct making m = {0};
-	struct serve_maker maker = {.make = make, .forget = forget, .discard = discard, .data = &m};
+	struct serve_maker maker = {.make = make,
+				    .forget = forget,
+				    .discard = discard,
+				    .data = &m,
+				    .mcp_listen = mcp_listen,
+				    .mcp_close = mcp_close};
 	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
 	driven_consoles();

@@ -82,6 +82,19 @@ static char *resolve(const char *path)
 	}
 }
 
+/* Reads the rules again, as the keeper does when their files change. Wrong ones leave the rules as
+ * they were: the keeper reports them. */
+static void read_rules(struct stdio_tools *t)
+{
+	struct config *c = NULL;
+	struct err err = {0};
+
+	if (t->spec->source && config_load(&c, t->spec->source, &err) == 0 &&
+	    policy_reload(t->policy, c, &err) == 0)
+		policy_forget_old(t->policy);
+	config_free(c);
+}
+
 /* Returns whether rules forbid the action, for any program. */
 static bool is_forbidden(const struct stdio_tools *t, enum acp_act act, const char *path)
 {
@@ -118,6 +131,7 @@ enum acp_verdict stdio_tools_ask(struct stdio_tools *t, struct session *s, uint6
 	struct own_ask ask = kinds[act];
 	int known;
 
+	read_rules(t);
 	if (leads && is_forbidden(t, act, leads))
 		return ACP_DENY;
 	ask.path = leads ? leads : what;

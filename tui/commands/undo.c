@@ -131,19 +131,36 @@ static void say_repository(const struct undo_plan *p)
 	}
 }
 
-static void say_done(const struct undo_plan *p)
+/* Prints "undone: steps 6 5"; without notes, unless their files were undone, too. */
+static void say_steps(const struct model *m, const struct undo_plan *p)
 {
-	size_t kept = 0, n;
+	AUTO_FREE int64_t *ids = xcalloc(p->n_ids + 1, sizeof(*ids));
+	size_t n = p->n_ids;
 
-	for (size_t i = 0; i < p->n_entries; i++)
+	for (size_t i = 0; i < n; i++)
+		ids[i] = p->ids[i];
+	if (!(p->flags & UNDO_ALL_PLACES))
+		n = model_drop_notes(m, ids, n);
+	printf("%s step%s", p->kind == UNDO_REDO ? "redone:" : "undone:", n == 1 ? "" : "s");
+	for (size_t i = 0; i < n; i++)
+		printf(" %lld", (long long)ids[i]);
+}
+
+static void say_done(const struct model *m, const struct undo_plan *p)
+{
+	size_t kept = 0, elsewhere = 0, n;
+
+	for (size_t i = 0; i < p->n_entries; i++) {
 		kept += p->entries[i].fate == FATE_KEPT;
+		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
+	}
 	n = p->n_paths - kept;
-	printf("%s step%s", p->kind == UNDO_REDO ? "redone:" : "undone:", p->n_ids == 1 ? "" : "s");
-	for (size_t i = 0; i < p->n_ids; i++)
-		printf(" %lld", (long long)p->ids[i]);
+	say_steps(m, p);
 	printf(", %zu path%s", n, n == 1 ? "" : "s");
 	if (kept)
 		printf("; %zu left as %s", kept, kept == 1 ? "it is" : "they are");
+	if (elsewhere)
+		printf(" (%zu outside the folder, without --all-places)", elsewhere);
 	say_repository(p);
 	putchar('\n');
 }
@@ -224,7 +241,7 @@ static int undo_steps(struct session *s, const struct undo_run *u, const struct 
 		plan = session_model(s)->plan;
 	}
 	if (r == 0 && plan)
-		say_done(plan);
+		say_done(session_model(s), plan);
 	else if (r < 0 && err)
 		*err = why;
 	return r;

@@ -117,7 +117,7 @@ int cmd_vm(int argc, char **argv, struct err *err)
 		r = here_find(&p, err);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	folders_keep_out(p.state_dir, p.home, NULL);
+	folders_keep_out(p.state_dir, p.home, NULL, NULL);
 	r = run(&p, &words, &o, err);
 	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }

@@ -133,34 +133,79 @@ int worktree_read_left(const struct worktree_target *t, const char *tip, char **
 	return 0;
 }
 
-static int drop(const struct worktree_flags *f, const char *name, struct err *err)
-{
-	CLEANUP(worktree_target_done) struct worktree_target t = {0};
-	AUTO_FREE char *ahead = NULL, *left = NULL, *at = NULL, *session = NULL;
-	AUTO_BUF struct buf hung = BUF_INIT;
-	int r = worktree_find(&t, name, err);
+/* What a removal takes away. */
+struct loss {
+	char *tip;   /* of the branch, or NULL */
+	char *files; /* changes that are not committed, a line each */
+	char *ahead; /* commits that are not merged, a line each */
+	struct buf hung;
+};
 
-	if (r < 0)
-		return r;
-	session = session_in(t.place, &hung);
+static void loss_done(struct loss *l)
+{
+	free(l->tip);
+	free(l->files);
+	free(l->ahead);
+	buf_done(&l->hung);
+}
+
+/* Refuses while a session runs there. */
+static int loss_read(struct loss *l, const struct worktree_target *t, const char *name,
+		     struct err *err)
+{
+	AUTO_FREE char *session = session_in(t->place, &l->hung);
+
 	if (session)
 		return err_say(err, -EBUSY, "worktree '%s': session %s runs there: end it first",
 			       name, session);
-	at = worktree_tip(&t);
-	r = worktree_read_left(&t, at, &left, &ahead, err);
+	l->tip = worktree_tip(t);
+	return worktree_read_left(t, l->tip, &l->files, &l->ahead, err);
+}
+
+static void loss_show(const struct loss *l, const struct worktree_target *t)
+{
+	if (l->ahead && *l->ahead)
+		printf("Commits that are not merged: %zu\n", worktree_lines(l->ahead));
+	worktree_show_lines(l->ahead);
+	if (l->files && *l->files)
+		print_count(worktree_lines(l->files), "change", " not committed:\n");
+	worktree_show_lines(l->files);
+	worktree_show_unseen(t->place);
+	if (l->hung.len)
+		printf("A session that does not answer may work there: %s\n", l->hung.data);
+}
+
+/* Checks that nothing has changed since it was shown: the user may take a while to answer. */
+static int loss_check(const struct loss *shown, const struct worktree_target *t, const char *name,
+		      struct err *err)
+{
+	CLEANUP(loss_done) struct loss now = {.hung = BUF_INIT};
+	int r = loss_read(&now, t, name, err);
+
+	if (r < 0 || (str_eq(now.tip ? now.tip : "", shown->tip ? shown->tip : "") &&
+		      str_eq(now.files, shown->files)))
+		return r;
+	return err_say(err, -EBUSY,
+		       "worktree '%s' has changed since you were asked: nothing was removed: run "
+		       "this again",
+		       name);
+}
+
+static int drop(const struct worktree_flags *f, const char *name, struct err *err)
+{
+	CLEANUP(worktree_target_done) struct worktree_target t = {0};
+	CLEANUP(loss_done) struct loss l = {.hung = BUF_INIT};
+	int r = worktree_find(&t, name, err);
+
+	if (r == 0)
+		r = loss_read(&l, &t, name, err);
 	if (r < 0)
 		return r;
-	if (ahead && *ahead)
-		printf("Commits that are not merged: %zu\n", worktree_lines(ahead));
-	worktree_show_lines(ahead);
-	if (left && *left)
-		print_count(worktree_lines(left), "change", " not committed:\n");
-	worktree_show_lines(left);
-	worktree_show_unseen(t.place);
-	if (hung.len)
-		printf("A session that does not answer may work there: %s\n", hung.data);
+	loss_show(&l, &t);
 	if (!f->yes)
 		r = confirm_yes("Remove the worktree and its branch?", err);
+	if (r == 0 && !f->yes)
+		r = loss_check(&l, &t, name, err);
 	if (r == 0)
 		r = git_run(t.main, GIT("worktree", "remove", "--force", t.place), err);
 	if (r == 0)
@@ -168,7 +213,7 @@ static int drop(const struct worktree_flags *f, const char *name, struct err *er
 	if (r == 0)
 		printf("Removed %s; its last commit was %s (git branch NAME %.12s brings it "
 		       "back).\n",
-		       t.place, at ? at : "?", at ? at : "?");
+		       t.place, l.tip ? l.tip : "?", l.tip ? l.tip : "?");
 	return r;
 }
 

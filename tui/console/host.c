@@ -337,7 +337,7 @@ static int run_loop(struct host *h, struct frames *line, const struct terminal *
 		    int (*begin)(struct host *h, struct err *err), struct err *err)
 {
 	struct console *c;
-	int r = terminal_check(err);
+	int r = terminal_check("--headless", err);
 
 	if (r < 0)
 		return r;

@@ -348,10 +348,10 @@ static void tell_what_asks(struct model *m, bool dynamic)
 			      : m->asks_network ? " and hosts"
 						: "; no network";
 	AUTO_FREE char *words =
-		xasprintf("asks: %s%s", dynamic ? "other files" : "writes elsewhere", network);
+		xasprintf("asks you: %s%s", dynamic ? "other files" : "writes elsewhere", network);
 
 	if (!m->hosts)
-		model_add_row(m, ROW_NOTE, 0, 0, 0, "note", "free: this folder", NULL);
+		model_add_row(m, ROW_NOTE, 0, 0, 0, "note", "allowed: this folder", NULL);
 	model_add_row(m, ROW_NOTE, 0, 0, 0, "note", words, NULL);
 }
 
@@ -497,7 +497,7 @@ void run_host(const struct session_spec *spec, const struct console_options *opt
 	int result = tape_prepare(&r.tape, spec->config, opt->record, &err);
 
 	if (result == 0)
-		result = terminal_check(&err);
+		result = terminal_check("--headless", &err);
 	if (result == 0)
 		result = look(&r.host, terminal, &err);
 	if (result == 0)

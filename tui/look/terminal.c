@@ -51,13 +51,14 @@ int terminal_open(void)
 	return tty < 0 ? -errno : tty;
 }
 
-int terminal_check(struct err *err)
+int terminal_check(const char *option, struct err *err)
 {
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return 0;
 	return err_say(err, -ENOTTY,
 		       "the console needs a terminal on its input and output: "
-		       "run it in one, or add --headless");
+		       "run it in one, or add %s",
+		       option);
 }
 
 void terminal_size(int fd, int *w, int *h)

@@ -21,8 +21,9 @@ struct terminal {
 /* Opens the terminal of the standard descriptors, non-blocking and CLOEXEC. Returns a descriptor or
  * negative errno. */
 int terminal_open(void);
-/* Checks that input and output are a terminal. Returns 0 or -ENOTTY. */
-int terminal_check(struct err *err) MUST_USE;
+/* Checks that input and output are a terminal. Returns 0, or -ENOTTY with the option that needs
+ * none. */
+int terminal_check(const char *option, struct err *err) MUST_USE;
 /* Describes this process's terminal. 80x24 if the terminal does not report its size. */
 void terminal_here(struct terminal *t);
 void terminal_size(int fd, int *w, int *h); /* unchanged if the terminal does not report it */

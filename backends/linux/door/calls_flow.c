@@ -100,6 +100,7 @@ static bool tell_relay(struct flow_wait *w, enum net_what what)
 				.at = w->at};
 
 	memcpy(note.addr, w->addr, sizeof(note.addr));
+	note.type = what == NET_DIAL && flow_is_looked_at(w);
 	if (what == NET_DIAL && !w->loopback)
 		note.secrets = gateway_secrets(w->d->gateway, &w->target, &w->at);
 	name_host(&w->target.host, note.name, sizeof(note.name));
@@ -343,6 +344,8 @@ static void on_ready(void *data, int code)
 		else if (w->stage == STAGE_START)
 			flow_run(w);
 	}
+	if (code < 0)
+		flow_named_drop_all(d);
 	port_ready(d, code);
 }
 
@@ -361,6 +364,7 @@ void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct ne
 				   &news.why) != POLICY_ALLOW)
 		news.why = "your answer";
 	flow_tell(w->d->k, &news);
+	flow_named_add(w, addr);
 }
 
 static void dialled(struct flow_wait *w, const struct net_note *note)
@@ -402,8 +406,14 @@ static void on_heard(void *data, const struct net_note *note)
 		packet_begin(d, note);
 		return;
 	}
+	if (note->what == NET_NAMED) {
+		flow_named_judge(d, note);
+		return;
+	}
 	if (note->what == NET_CLOSED && packet_gone(d, note->id))
 		return;
+	if (note->what == NET_CLOSED)
+		flow_named_drop(d, note->id);
 	if (note->what == NET_BYTES || note->what == NET_CLOSED) {
 		flow_tell(d->k, &(struct flow_news){.id = note->id,
 						    .state = note->what == NET_BYTES ? FLOW_MOVING
@@ -469,6 +479,7 @@ void flow_close(struct ldoor *d)
 {
 	while (d->flows != NULL)
 		flow_wait_free(d->flows);
+	flow_named_drop_all(d);
 	gateway_free(take_ptr(&d->gateway));
 }
 

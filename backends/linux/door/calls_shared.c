@@ -197,6 +197,10 @@ int shared_connect(struct ldoor *d, struct request *r, int sock)
 	if (!d->floor.proxy || (net_addr_class(&at.addr) == NET_LOOPBACK &&
 				ruled(d, RULE_CONNECT, &at) == POLICY_ALLOW))
 		return connecting_now(d, r, sock, -1);
+	if (flow_is_of_host(&at.addr, at.port)) {
+		flow_deny_local(d->k, &r->caller, &at.addr, at.port);
+		return -EACCES;
+	}
 	spot_text(&at, text);
 	keeper_deny(d->k, &r->caller, text, -EACCES,
 		    "hosts are reached through the proxy of HTTPS_PROXY and ALL_PROXY here");

@@ -10,6 +10,7 @@
 
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/flow_priv.h"
+#include "backends/linux/door/ports.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
@@ -55,6 +56,20 @@ static bool is_shown(struct ldoor *d, const struct net_addr *a, uint16_t port)
 	net_host_from_addr(&t.host, a);
 	return policy_check_flow(p, RULE_CONNECT, &t, NULL, &reason) == POLICY_ALLOW &&
 	       policy_check_address(p, RULE_CONNECT, a, port, &reason) == POLICY_ALLOW;
+}
+
+/* Connects to a port of the sandbox's own loopback. A program that gets no answer there may mean a
+ * service of the host, such as a model's server. */
+static int connect_inside(struct ldoor *d, struct request *r, int sock, const struct flow_wait *w)
+{
+	int got = connecting_now(d, r, sock, -1);
+	/* A socket that does not block learns of the refusal later, but is closed already. */
+	bool refused = got == -ECONNREFUSED || (got == -EINPROGRESS && is_fresh(sock));
+
+	if (refused && !d->guest && !port_is_published_at(d, w->target.port) &&
+	    flow_is_of_host(&w->at, w->target.port))
+		flow_deny_local(d->k, &r->caller, &w->at, w->target.port);
+	return got;
 }
 
 static int begin(struct ldoor *d, const struct request *r, int sock, const struct flow_wait *from)
@@ -109,7 +124,7 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 			       : -ECONNREFUSED;
 	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
 	if (stays_inside(&w.at) && !w.loopback)
-		return connecting_now(d, r, sock, -1);
+		return connect_inside(d, r, sock, &w);
 	/* A connect() of a datagram socket only sets the destination, which is the router; it drops
 	 * the datagrams. Programs learn in this way which address they would have. */
 	w.plain = type == SOCK_DGRAM;

@@ -55,6 +55,17 @@ void flow_abandon(struct flow_wait *w);
 /* Reports FLOW_OPEN. addr: the address that is dialled. */
 void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr);
 
+/* ---- flow_named.c: the host that the agent names in a connection's first bytes ----------------
+ */
+
+/* Returns whether the relay looks for such a name. */
+bool flow_is_looked_at(const struct flow_wait *w);
+/* Notes a connection that begins, if it is looked at. */
+void flow_named_add(const struct flow_wait *w, const struct net_addr *addr);
+void flow_named_drop(struct ldoor *d, uint64_t dial);
+void flow_named_drop_all(struct ldoor *d);
+void flow_named_judge(struct ldoor *d, const struct net_note *note); /* NET_NAMED */
+
 /* ---- packet_flow.c --------------------------------------------------------------------------- */
 
 /* NET_FLOW: the first packet of a flow waits in the relay. */

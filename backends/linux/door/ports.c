@@ -152,6 +152,14 @@ static void send_wish(struct ldoor *d, struct server *p)
 	}
 }
 
+bool port_is_published_at(const struct ldoor *d, uint16_t host_port)
+{
+	for (size_t i = 0; i < d->n_servers; i++)
+		if (d->servers[i].published && d->servers[i].host_port == host_port)
+			return true;
+	return false;
+}
+
 void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port, const char *by)
 {
 	struct server *p = find(d, port);

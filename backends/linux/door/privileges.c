@@ -18,7 +18,7 @@ int privileged_attribute(const char *name)
 
 mode_t privileges_new(mode_t mode)
 {
-	return mode & SET_ID && geteuid() == 0 ? mode & ~(mode_t)SET_ID : mode;
+	return mode & ~(mode_t)SET_ID;
 }
 
 mode_t privileges_mode(mode_t mode, const struct stat *was)
@@ -30,17 +30,16 @@ mode_t privileges_mode(mode_t mode, const struct stat *was)
 
 int privileges_drop(int fd)
 {
+	const bool root = geteuid() == 0;
 	struct stat st;
 
-	if (geteuid() != 0)
-		return 0;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return 0;
-	if (st.st_mode & SET_ID && fchmod(fd, privileges_new(st.st_mode & 07777)) < 0)
-		return -errno;
-	if (fgetxattr(fd, CAPABILITIES, NULL, 0) > 0 && fremovexattr(fd, CAPABILITIES) < 0)
+	if (st.st_mode & SET_ID && fchmod(fd, privileges_new(st.st_mode & 07777)) < 0 && root)
+		return -errno; /* a user may not own it, and has to leave it to the kernel */
+	if (root && fgetxattr(fd, CAPABILITIES, NULL, 0) > 0 && fremovexattr(fd, CAPABILITIES) < 0)
 		return -errno;
 	return 0;
 }

@@ -59,9 +59,10 @@ struct ldoor {
 	} * known_rule;
 	struct pending *pending; /* connecting.c */
 	size_t pending_len;
-	struct own_sockets *sockets; /* calls_peer.c */
-	struct ports *ports;	     /* calls_shared.c */
-	struct flow_wait *flows;     /* calls_flow.c */
+	struct own_sockets *sockets;  /* calls_peer.c */
+	struct ports *ports;	      /* calls_shared.c */
+	struct flow_wait *flows;      /* calls_flow.c */
+	struct open_flow *open_flows; /* flow_named.c */
 	size_t flows_len;
 	uint64_t last_dial;
 	bool open_network;	  /* connections are reported, and not judged */

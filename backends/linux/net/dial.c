@@ -170,7 +170,7 @@ static void join(struct dial *d, int inner)
 		dial_free(d);
 		return;
 	}
-	pair_begin(r, d->id, inner, outer);
+	pair_begin(r, d->id, inner, outer, named_new(r, &d->note));
 	leave_listener(d, true);
 	dial_free(d);
 }

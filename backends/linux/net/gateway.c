@@ -220,6 +220,7 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_FLOW:
 	case NET_PUBLISHED:
 	case NET_CAME:
+	case NET_NAMED:
 		if (g->on)
 			g->on->heard(g->data, note);
 		return;
@@ -229,6 +230,7 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_BEGUN:
 	case NET_CANCEL:
 	case NET_END:
+	case NET_PASS:
 	case NET_GRANT:
 	case NET_REFUSE:
 	case NET_PUBLISH:
@@ -265,7 +267,8 @@ void gateway_drain(struct gateway *g)
  */
 static bool send_later(struct gateway *g, const struct net_note *note)
 {
-	bool last = note->what == NET_END || note->what == NET_CANCEL || note->what == NET_BEGUN;
+	bool last = note->what == NET_END || note->what == NET_CANCEL || note->what == NET_BEGUN ||
+		    note->what == NET_PASS;
 
 	if (!last && g->late.len >= LATE_MAX * sizeof(*note))
 		return false;

@@ -18,8 +18,8 @@ struct gateway;
 struct gateway_listener {
 	/* code: 0 once the relay serves; negative errno if it cannot start or has ended. */
 	void (*ready)(void *data, int code);
-	/* NET_RESOLVED, NET_DIALLED, NET_FLOW, NET_BYTES, NET_CLOSED, NET_PUBLISHED or
-	 * NET_CAME. */
+	/* NET_RESOLVED, NET_DIALLED, NET_FLOW, NET_BYTES, NET_CLOSED, NET_PUBLISHED, NET_CAME
+	 * or NET_NAMED. */
 	void (*heard)(void *data, const struct net_note *note);
 };
 
@@ -45,7 +45,8 @@ uint32_t gateway_secrets(const struct gateway *g, const struct net_target *t,
 /* Starts the relay. Returns 1 if it serves, 0 if it starts (ready() follows), or negative errno. */
 int gateway_start(struct gateway *g);
 /* Sends a note to the relay, or queues it while the relay's socket is full. Returns false if the
- * relay is gone or the queue is full; NET_END, NET_CANCEL and NET_BEGUN are always queued. */
+ * relay is gone or the queue is full; NET_END, NET_PASS, NET_CANCEL and NET_BEGUN are always
+ * queued. */
 bool gateway_send(struct gateway *g, const struct net_note *note) MUST_USE;
 /* Handles the notes that the relay has sent so far. Afterwards the book has every name that the
  * agent has received an answer for. */

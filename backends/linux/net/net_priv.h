@@ -21,6 +21,9 @@
  * the host is far away, the agent's connection begins before the host's answer, and its first
  * packet waits (dial.c).
  *
+ * The relay looks at the agent's first bytes while it passes them on (named.c). If they name
+ * another host than the connection's, in TLS or HTTP, the keeper judges that name, too.
+ *
  * UDP and echo requests come to the router's namespace as packets that its routes drop; packet
  * sockets show them to the relay first (packets.c). A granted flow has a socket of its own in the
  * host's network, and the relay sends its answers back as packets.
@@ -72,16 +75,19 @@ enum net_what {
 	NET_PUBLISHED, /* port, from_port, code: the result of NET_PUBLISH */
 	NET_CAME,      /* id, port, from_port, addr[0]: a connection to a published port */
 	NET_SAID,      /* name: a message for the user */
+	NET_NAMED,     /* id, name: the agent names this host in its first bytes, which wait */
 	/* keeper to relay */
 	NET_ANSWER,  /* id, verdict, addr[0] for NAME_STAND_IN */
 	NET_RESOLVE, /* id, name */
 	/* id, addr[n] to dial by turns; at, port: the target of the agent's connect(); code: 1 if
 	 * the agent's first packet is held until NET_DIALLED, so that the dial need not be fast;
-	 * name: with n 0, the host, to be dialled by upstream_for() */
+	 * name: the host; with n 0 it is dialled by upstream_for(); type: 1 if NET_NAMED is to
+	 * report other names */
 	NET_DIAL,
 	NET_BEGUN,   /* id, from_port: the agent's connect() after NET_DIALLED with type 1 */
 	NET_CANCEL,  /* id: the look-up, dial or flow is cancelled */
 	NET_END,     /* id: close this connection */
+	NET_PASS,    /* id: the answer to NET_NAMED, if it is not NET_END */
 	NET_GRANT,   /* id, addr[0], port: send the packets of this flow there */
 	NET_REFUSE,  /* id, code: refuse the packets of this flow */
 	NET_PUBLISH, /* port, from_port: show port of the sandbox at from_port of the host */

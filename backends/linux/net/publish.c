@@ -38,7 +38,7 @@ static void join(struct arrival *a)
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, a->inner.fd, NULL);
 	inner = take_fd(&a->inner.fd);
 	relay_tell(r, &a->note);
-	pair_begin(r, a->note.id, inner, take_fd(&a->outer));
+	pair_begin(r, a->note.id, inner, take_fd(&a->outer), NULL);
 	relay_bury(r, &a->grave);
 }
 

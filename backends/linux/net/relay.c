@@ -135,6 +135,9 @@ static void serve_note(struct relay *r, struct net_note *note)
 		else
 			pair_end(r, note->id);
 		return;
+	case NET_PASS:
+		pair_passes(r, note->id);
+		return;
 	case NET_GRANT:
 		packets_granted(r, note);
 		return;
@@ -155,6 +158,7 @@ static void serve_note(struct relay *r, struct net_note *note)
 	case NET_PUBLISHED:
 	case NET_CAME:
 	case NET_SAID:
+	case NET_NAMED:
 		return;
 	}
 }

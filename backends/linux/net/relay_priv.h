@@ -55,6 +55,7 @@ struct asked;
 struct dns_query;
 struct flow;
 struct listener;
+struct named;
 struct pair;
 
 struct relay {
@@ -108,11 +109,24 @@ void dial_tick(struct relay *r);
 
 /* ---- splice.c: connections ------------------------------------------------------------------- */
 
-/* Takes both descriptors. */
-void pair_begin(struct relay *r, uint64_t id, int inner, int outer);
+/* Takes both descriptors, and named, which may be NULL. */
+void pair_begin(struct relay *r, uint64_t id, int inner, int outer, struct named *named);
+void pair_passes(struct relay *r, uint64_t id); /* NET_PASS */
 void pair_end(struct relay *r, uint64_t id);
 bool pair_run(struct relay *r); /* moves bytes of ready pairs; true: more pairs are ready */
 void pair_tick(struct relay *r);
+
+/* ---- named.c: the host that the agent names in its first bytes ------------------------------- */
+
+/* Returns the check for this NET_DIAL, to be freed with free(), or NULL if it needs none. */
+struct named *named_new(struct relay *r, const struct net_note *dial);
+/* Returns how many bytes of the agent's socket may be passed on, 0 if none can now, or NAMED_OVER
+ * if the check is over. */
+#define NAMED_OVER SIZE_MAX
+size_t named_look(struct named *n, int from);
+void named_took(struct named *n, size_t bytes); /* they have been passed on */
+/* The keeper allows the name that it was asked about. Returns whether the check is over. */
+bool named_passed(struct named *n);
 
 /* ---- resolve.c: names, through the host's nameservers ---------------------------------------- */
 

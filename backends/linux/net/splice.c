@@ -37,6 +37,7 @@ struct pair {
 	uint64_t id;
 	struct way ways[2]; /* ways[i] reads from ends[i] */
 	uint64_t told;
+	struct named *named; /* NULL: the agent's bytes pass unseen */
 	bool ready, over;
 };
 
@@ -105,6 +106,7 @@ static void finish(struct pair *p, bool by_reset)
 		relay_close(r, &p->ends[i]);
 		leave_pipe(r, &p->ways[i]);
 	}
+	free(take_ptr(&p->named));
 	tell(p, NET_CLOSED);
 	DL_DELETE(r->pairs, p);
 	if (!p->ready) /* else pair_run() frees it */
@@ -124,22 +126,39 @@ static bool take_urgent(struct way *w, int from)
 	return w->taken;
 }
 
-/* Reads into the pipe. Returns 1 for bytes or the end, 0 if there are none, negative on failure. */
-static int fill(struct relay *r, struct way *w, int from)
+/* Returns how many bytes may be read from this end now. */
+static size_t may_read(struct pair *p, int i)
 {
+	size_t n = i == 0 && p->named ? named_look(p->named, p->ends[0].fd) : PIPE_BYTES;
+
+	if (n != NAMED_OVER)
+		return n;
+	free(take_ptr(&p->named));
+	return PIPE_BYTES;
+}
+
+/* Reads into the pipe. Returns 1 for bytes or the end, 0 if there are none, negative on failure. */
+static int fill(struct pair *p, int i)
+{
+	struct relay *r = p->relay;
+	struct way *w = &p->ways[i];
+	int from = p->ends[i].fd;
+	size_t most = w->ended || w->taken ? 0 : may_read(p, i);
 	ssize_t n;
 
-	if (w->ended || w->taken)
+	if (most == 0)
 		return 0;
 	if (!take_pipe(r, w))
 		return -EMFILE;
-	n = splice(from, NULL, w->pipe[1], NULL, PIPE_BYTES, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	n = splice(from, NULL, w->pipe[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if ((n == 0 || (n < 0 && errno == EAGAIN && w->urgent)) && take_urgent(w, from))
 		return 1;
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	w->ended = n == 0;
 	w->held += (size_t)n;
+	if (i == 0 && p->named)
+		named_took(p->named, (size_t)n);
 	return 1;
 }
 
@@ -179,7 +198,7 @@ static int pump(struct pair *p, int i)
 	if (!w->due && w->held == 0 && !w->taken)
 		return 0;
 	for (int round = 0; round < ROUNDS; round++) {
-		got = fill(p->relay, w, p->ends[i].fd);
+		got = fill(p, i);
 		put = got < 0 ? got : drain(w, p->ends[!i].fd);
 		if (put < 0)
 			return put;
@@ -267,13 +286,16 @@ static void on_outer(struct watch *w, uint32_t events)
 	on_event((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[1])), 1, events);
 }
 
-void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
+void pair_begin(struct relay *r, uint64_t id, int inner, int outer, struct named *named)
 {
 	const uint32_t events = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 	struct pair *p = xcalloc(1, sizeof(*p));
 	int on = 1;
 
-	*p = (struct pair){.ends = {{inner, on_inner}, {outer, on_outer}}, .relay = r, .id = id};
+	*p = (struct pair){.ends = {{inner, on_inner}, {outer, on_outer}},
+			   .relay = r,
+			   .id = id,
+			   .named = named};
 	for (int i = 0; i < 2; i++)
 		p->ways[i].pipe[0] = p->ways[i].pipe[1] = -1;
 	setsockopt(inner, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -283,6 +305,20 @@ void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
 		return;
 	}
 	relay_wake_at(r, r->now + TELL_US); /* the first events are of earlier bytes */
+}
+
+void pair_passes(struct relay *r, uint64_t id)
+{
+	struct pair *p;
+
+	DL_FOREACH (r->pairs, p) {
+		if (p->id != id || !p->named)
+			continue;
+		if (named_passed(p->named))
+			free(take_ptr(&p->named));
+		p->ways[0].due = true;
+		make_ready(p);
+	}
 }
 
 void pair_end(struct relay *r, uint64_t id)

@@ -107,6 +107,7 @@ static void pass_on(struct asked *a, uint8_t *msg, size_t len)
 {
 	/* First, because the agent may connect as soon as it has the answer. */
 	resolve_book(a->relay, msg, len, &a->q);
+	dns_hide_ech(msg, len); /* named.c reads the name */
 	answer(a, msg, dns_answer_again(msg, len, a->msg, &a->q));
 }
 

@@ -24,16 +24,16 @@ struct build {
 /* Making an object, or changing its content. */
 #define OPS_PLACE "file-write-create file-write-data file-link"
 
-/* ---- process.c ---- */
+/* ---- section_process.c ---- */
 void section_base(struct build *b);
 void section_process(struct build *b);
 void section_pty(struct build *b);
 void section_mark(struct build *b);
 
-/* ---- reads.c ---- */
+/* ---- section_reads.c ---- */
 void section_reads(struct build *b);
 
-/* ---- lines.c: rules, and built-in lists that rules may loosen; nearer ones come later ---- */
+/* ---- section_lines.c: rules, and built-in lists that they may loosen; nearer ones later ---- */
 void section_read_lines(struct build *b);
 void section_write_lines(struct build *b);
 /* Rules of the organisation and of an untrusted project; denies writing where reading is denied. */
@@ -41,17 +41,17 @@ void section_last_lines(struct build *b);
 /* Allows each path that a rule names exactly and that policy.h allows. */
 void section_exact(struct build *b);
 
-/* ---- writes.c ---- */
+/* ---- section_writes.c ---- */
 void section_writes(struct build *b);
 void section_ways(struct build *b); /* denies renames of directories above closed places */
 void find_roots(struct build *b);   /* fills b->roots */
 
-/* ---- dangerous.c: names that are protected or secret in the folders ---- */
+/* ---- section_dangerous.c: names that are protected or secret in the folders ---- */
 void section_secrets(struct build *b);
 void section_dangerous(struct build *b);
 void section_hidden(struct build *b);
 
-/* ---- network.c ---- */
+/* ---- section_network.c ---- */
 void section_network(struct build *b);
 void section_sockets(struct build *b);
 

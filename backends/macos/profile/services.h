@@ -30,7 +30,7 @@ struct mach_services {
  *
  * com.apple.trustd.agent is not allowed here, although Go, Swift and Apple's curl ask it whether a
  * certificate is valid: it fetches addresses that the certificate names, outside the sandbox and
- * past the proxy. If the network is open, the profile allows it (network.c).
+ * past the proxy. If the network is open, the profile allows it (section_network.c).
  */
 extern const char *const mach_default_allow[], *const mach_default_block[],
 						       *const mach_default_block_prefixes[];

@@ -32,6 +32,7 @@ struct fs_node {
 	mode_t type;
 	bool closed;   /* a directory that shows, but does not open, nor does its content */
 	bool empty;    /* a directory that shows without its entries */
+	bool readable; /* the rules allow a read by the name of the newest look-up */
 	bool outdated; /* the last open failed on purpose, so that the guest looks; the next
 			* succeeds */
 	/* As last reported to the guest, or after its own last write. */

@@ -50,13 +50,10 @@ static int give_owner(struct job *j, int r)
 	return r;
 }
 
-/*
- * Any user can be root in a guest. So a guest must not create set-id programs that run as root on
- * the host: if the keeper is root, files get no set-id bits.
- */
+/* Files get no set-id bits: on the host they would run with the rights of the keeper's user. */
 static mode_t safe_mode(mode_t mode, bool dir)
 {
-	return geteuid() == 0 && !dir ? mode & 01777 : mode & 07777;
+	return dir ? mode & 07777 : mode & 01777;
 }
 
 /* Returns 0 for user attributes alone. Capabilities and labels are refused, as set-id bits are. */

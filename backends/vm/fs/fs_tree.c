@@ -29,15 +29,15 @@ struct raw_dirent { /* of getdents64(2) */
 
 /* ---- visibility ------------------------------------------------------------------------------ */
 
-static bool is_hidden(const struct fs_tree *t, const char *path)
+static enum policy_verdict check_read(const struct fs_tree *t, const char *path)
 {
 	const char *why;
 
 	for (const char *const *h = t->view->hidden; h && *h; h++)
 		if (path_is_beneath(path, *h))
-			return true;
-	return t->view->policy &&
-	       policy_check_read(t->view->policy, RULE_READ, path, &why) == POLICY_HIDE;
+			return POLICY_HIDE;
+	return t->view->policy ? policy_check_read(t->view->policy, RULE_READ, path, &why)
+			       : POLICY_ALLOW;
 }
 
 static bool is_guests_own(const struct fs_tree *t, const char *path)
@@ -66,11 +66,27 @@ int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX])
 	return 0;
 }
 
+/* Returns whether the file has no name. The kernel reports such a path as "PATH (deleted)", but a
+ * real name may end so, too. */
+static bool has_no_name(struct fs_tree *t, struct fs_node *n, const char *path)
+{
+	static const char mark[] = " (deleted)";
+	const size_t len = strlen(path), end = sizeof(mark) - 1;
+	struct stat st, named;
+
+	if (fstat(fs_node_fd(&t->nodes, n), &st) < 0 || st.st_nlink == 0)
+		return true;
+	if (len < end || !str_eq(path + len - end, mark))
+		return false;
+	return fstatat(AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       named.st_dev != st.st_dev || named.st_ino != st.st_ino;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 int fs_tree_init(struct fs_tree *t, const struct fs_view *view, const struct fs_tree_spec *spec)
 {
-	int root = open(spec->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int root = open(spec->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
 	struct stat st;
 
 	memset(t, 0, sizeof(*t));
@@ -83,7 +99,10 @@ int fs_tree_init(struct fs_tree *t, const struct fs_view *view, const struct fs_
 	t->store = spec->store;
 	t->devs[t->n_devs++] = st.st_dev;
 	fs_handles_init(&t->handles, spec->max_handles);
-	return fs_nodes_init(&t->nodes, root, spec->max_nodes, spec->max_open);
+	r = fs_nodes_init(&t->nodes, root, spec->max_nodes, spec->max_open);
+	if (r == 0)
+		fs_node_get(&t->nodes, FS_ROOT_ID)->readable = true;
+	return r;
 }
 
 void fs_tree_reset(struct fs_tree *t)
@@ -145,6 +164,7 @@ int fs_lookup(struct fs_tree *t, struct fs_node *dir, const char *name, struct f
 	      struct stat *st)
 {
 	AUTO_CLOSE int fd = -1;
+	enum policy_verdict v;
 	char path[PATH_MAX];
 	size_t len;
 	int r = fs_check_name(name);
@@ -162,13 +182,17 @@ int fs_lookup(struct fs_tree *t, struct fs_node *dir, const char *name, struct f
 	if ((size_t)snprintf(path + len, sizeof(path) - len, "%s%s", len > 1 ? "/" : "", name) >=
 	    sizeof(path) - len)
 		return -ENAMETOOLONG;
-	if (is_hidden(t, path))
+	v = check_read(t, path);
+	if (v == POLICY_HIDE)
 		return -ENOENT;
 	fd = openat(fs_node_fd(&t->nodes, dir), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, st) < 0)
 		return errno == EMFILE ? -ENFILE : -errno;
 	*ret = enter(t, take_fd(&fd), st, path);
-	return *ret ? 0 : -ENFILE;
+	if (!*ret)
+		return -ENFILE;
+	(*ret)->readable = v == POLICY_ALLOW;
+	return 0;
 }
 
 int fs_enter_fd(struct fs_tree *t, int fd, struct fs_node **ret, struct stat *st)
@@ -181,7 +205,10 @@ int fs_enter_fd(struct fs_tree *t, int fd, struct fs_node **ret, struct stat *st
 	if (own < 0 || fstat(own, st) < 0)
 		return -errno;
 	*ret = enter(t, take_fd(&own), st, NULL);
-	return *ret ? 0 : -ENFILE;
+	if (!*ret)
+		return -ENFILE;
+	(*ret)->readable = true; /* else the keeper had not opened it */
+	return 0;
 }
 
 int fs_getattr(struct fs_tree *t, struct fs_node *n, struct stat *st)
@@ -220,8 +247,10 @@ int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX])
 	if (!t->view->policy || n->empty)
 		return 0;
 	r = fs_node_path(t, n, path);
-	if (r < 0) /* removed while open: it was allowed by name */
-		return t->kind == FS_FOLDER && r == -ESTALE ? 0 : r;
+	if (r < 0 && (r != -ESTALE || t->kind != FS_FOLDER))
+		return r;
+	if (r < 0 || has_no_name(t, n, path)) /* removed: judged by the name that it had */
+		return n->readable ? 0 : -ESTALE;
 	if (*path == '\0')
 		return 0;
 	if (atomic_load(&t->view->page->changes))
@@ -311,7 +340,7 @@ static bool is_shown(const struct fs_tree *t, char *path, size_t len, const char
 	if ((size_t)snprintf(path + len, PATH_MAX - len, "%s%s", len > 1 ? "/" : "", name) >=
 	    PATH_MAX - len)
 		return false;
-	return !is_hidden(t, path);
+	return check_read(t, path) != POLICY_HIDE;
 }
 
 int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
@@ -376,22 +405,6 @@ int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struc
 	snprintf(where->dir, sizeof(where->dir), "%s", below(t, path));
 	snprintf(where->name, sizeof(where->name), "%s", name);
 	return 0;
-}
-
-/* Returns whether the file has no name. The kernel reports such a path as "PATH (deleted)", but a
- * real name may end so, too. */
-static bool has_no_name(struct fs_tree *t, struct fs_node *n, const char *path)
-{
-	static const char mark[] = " (deleted)";
-	const size_t len = strlen(path), end = sizeof(mark) - 1;
-	struct stat st, named;
-
-	if (fstat(fs_node_fd(&t->nodes, n), &st) < 0 || st.st_nlink == 0)
-		return true;
-	if (len < end || !str_eq(path + len - end, mark))
-		return false;
-	return fstatat(AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-	       named.st_dev != st.st_dev || named.st_ino != st.st_ino;
 }
 
 int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,

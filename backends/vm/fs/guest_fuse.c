@@ -362,7 +362,7 @@ struct fuse_session *guest_fuse_new(struct fs_tree *tree)
 
 void guest_fuse_reset(struct fuse_session *s)
 {
-	guest_fuse_cancel_all(s);
+	guest_fuse_cancel(s);
 	fs_tree_reset(s->tree);
 }
 

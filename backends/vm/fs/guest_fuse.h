@@ -33,7 +33,9 @@ struct fuse_io {
 
 struct fuse_session *guest_fuse_new(struct fs_tree *tree); /* borrowed */
 void guest_fuse_serve(struct fuse_session *s, struct fuse_io *io);
-/* Cancels the requests that the keeper has not answered, after a reset of the guest. */
+/* Cancels the requests that the keeper has not answered, without a reply. */
+void guest_fuse_cancel(struct fuse_session *s);
+/* Also forgets the guest's nodes and handles, after a reset of the guest. */
 void guest_fuse_reset(struct fuse_session *s);
 void guest_fuse_free(struct fuse_session *s); /* as guest_fuse_reset(); NULL is a no-op */
 /* Returns the number of requests that the keeper has not answered. */

@@ -74,7 +74,6 @@ static inline uint32_t guest_fuse_open_flags(const struct fs_node *n)
  * answers the request with an error. */
 void guest_fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_parts *p,
 		    uint32_t flags);
-void guest_fuse_cancel_all(struct fuse_session *s);
 
 /* ---- guest_fuse_read.c, guest_fuse_change.c: one function for each message ---- */
 typedef void (*guest_fuse_handler)(struct fuse_req *r);

@@ -19,7 +19,7 @@ static void wait_free(struct fuse_wait *w)
 }
 
 /* Cancels all waiting requests without a reply: the guest's memory was reset. */
-void guest_fuse_cancel_all(struct fuse_session *s)
+void guest_fuse_cancel(struct fuse_session *s)
 {
 	while (s->waits) {
 		struct fuse_wait *w = s->waits;

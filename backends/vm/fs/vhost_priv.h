@@ -13,6 +13,7 @@ struct vhost_queue {
 	bool owed;	       /* a call must be sent at the end of this turn */
 	uint32_t life;	       /* number of resets: requests of an earlier life get no answer */
 	uint16_t stopped_at;
+	uint32_t n_held;	    /* requests without an answer */
 	struct vhost_request *late; /* answered while the queue was stopped */
 };
 

@@ -28,6 +28,7 @@ static const struct vhost_request *at_hand;
 
 static void request_free(struct vhost_request *r)
 {
+	r->q->n_held--;
 	free(r->data);
 	free(r);
 }
@@ -100,6 +101,7 @@ void vhost_queue_set_base(struct vhost_queue *q, uint16_t base)
 	if (base != q->stopped_at || q->running) {
 		q->life++;
 		drop_late(q);
+		guest_fuse_cancel(q->v->fuse);
 	}
 	q->ring.last = base;
 	q->ring.broken = false;
@@ -134,8 +136,14 @@ bool vhost_queue_drain(struct vhost_queue *q)
 	int got = 0;
 
 	while (q->running && q->enabled && (got = virtqueue_pop(&q->ring, &chain)) > 0) {
-		struct vhost_request *r = xcalloc(1, sizeof(*r));
+		struct vhost_request *r;
 
+		/* A guest that offers a descriptor again before its answer could fill the memory.
+		 */
+		if (q->n_held >= q->ring.num)
+			return false;
+		q->n_held++;
+		r = xcalloc(1, sizeof(*r));
 		r->io = (struct fuse_io){.in = chain.in,
 					 .out = chain.out,
 					 .n_in = chain.n_in,

@@ -18,9 +18,6 @@
 #define MCP_LINE    (16u << 20)
 #define MCP_CLIENTS 16
 
-struct mcp_server;
-struct serve;
-
 /* Opens a socket for the session of cordon serve. */
 int mcp_listen(struct mcp_server **ret, struct serve *s, const char *path, struct err *err)
 	MUST_USE;

@@ -9,7 +9,6 @@
 #include <utlist.h>
 
 #include "core/api/socket/api.h"
-#include "core/api/mcp/mcp.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
 #include "core/api/stdio/serve_priv.h"
@@ -437,10 +436,11 @@ int serve_run(const struct serve_maker *maker, struct err *err)
 		&s.loop, &(struct channel_spec){.in = 0, .out = 1, .longest = SERVE_LINE}, &on, &s);
 	serve_hello(&s);
 	if (maker->mcp_socket)
-		r = mcp_listen(&mcp, &s, maker->mcp_socket, err);
+		r = maker->mcp_listen(&mcp, &s, maker->mcp_socket, err);
 	if (r == 0)
 		uv_run(&s.loop, UV_RUN_DEFAULT);
-	mcp_close(mcp);
+	if (mcp)
+		maker->mcp_close(mcp);
 	serve_close(&s);
 	return r < 0 ? r : s.status;
 }

@@ -7,6 +7,9 @@
 
 #define SERVE_LINE (16u << 20) /* most bytes of a line */
 
+struct mcp_server;
+struct serve;
+
 /* Makes a session from session.start. The command implements it, as it knows cordon run's
  * options. */
 struct serve_maker {
@@ -19,7 +22,10 @@ struct serve_maker {
 	int (*discard)(void *data, const char *path, struct fault *f);
 	void *data;
 	bool by_options;	/* the command line has all options: make() needs no payload */
-	const char *mcp_socket; /* NULL: none */
+	const char *mcp_socket; /* NULL: none; else both functions of mcp.h are here */
+	int (*mcp_listen)(struct mcp_server **ret, struct serve *s, const char *path,
+			  struct err *err);
+	void (*mcp_close)(struct mcp_server *m);
 };
 
 /* Serves until the client disconnects or a signal arrives. Returns the exit status. */

@@ -27,8 +27,6 @@
 #include "core/journal/util/grow.h"
 #include "core/journal/util/path_set.h"
 
-#define NOTES_MAX ((size_t)64 << 20)
-
 /* ---- which records ----------------------------------------------------------------------------
  */
 
@@ -265,7 +263,7 @@ static int open_source(struct journal *j, const char *dir, struct source *ret, c
 	int r;
 
 	ret->dir = store_open_dir(j, dir);
-	r = ret->dir < 0 ? ret->dir : io_read_file(ret->dir, EDITED_FILE, NOTES_MAX, notes, &len);
+	r = ret->dir < 0 ? ret->dir : io_read_file(ret->dir, EDITED_FILE, EDITED_MAX, notes, &len);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	ret->obj = openat(ret->dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -282,12 +280,20 @@ static bool is_saved(const struct journal *j, const struct source *from)
 	return faccessat(j->store, saved, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void say_lost(struct journal *j, const char *path, int r)
+/* Says that the version of this path is not saved, or, if NULL, that none of the step is. */
+static void say_lost(struct journal *j, const char *dir, const char *path, int r)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
 
-	text_escape(&shown, path, strnlen(path, 200));
 	j->urgent = true;
+	if (!path) {
+		journal_say(j,
+			    "your versions of files that step %s then overwrote are not saved: "
+			    "its list of your edits cannot be read: %s",
+			    strrchr(dir, '/') + 1, strerror(-r));
+		return;
+	}
+	text_escape(&shown, path, strnlen(path, 200));
 	journal_say(j, "your version of '%s', which a step then overwrote, is not saved: %s",
 		    shown.data, strerror(-r));
 }
@@ -305,9 +311,9 @@ void overwritten_save(struct journal *j, const char *dir)
 		if (r == 0)
 			saved_redo_fit(j);
 		else
-			say_lost(j, from.list[0].path, r);
+			say_lost(j, dir, from.list[0].path, r);
 	} else if (r < 0) {
-		say_lost(j, "a file", r);
+		say_lost(j, dir, NULL, r);
 	}
 	free(from.list);
 	undo_log_close(&from.log);

@@ -12,14 +12,12 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/base/path.h"
 #include "core/journal/history.h"
 #include "core/journal/history/list.h"
-#include "core/journal/history/overwritten.h"
+#include "core/journal/history/saved_versions.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/step/step.h"
-#include "core/journal/store/compressed.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/siblings.h"
@@ -27,8 +25,6 @@
 #include "core/journal/store/usage.h"
 #include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
-#include "core/os/beneath.h"
-#include "core/os/file.h"
 
 #define NOTE_FILE "holds"
 #define NOTE_MAX  ((size_t)64 << 20)
@@ -121,145 +117,7 @@ int saved_redo_take(struct journal *j, const char *dir)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-struct part { /* one of the steps */
-	int dir, obj;
-	struct undo_log log;
-	size_t at;
-	struct rec rec; /* the next one, if `more` */
-	bool more;
-};
-
-struct parts {
-	struct part *list;
-	size_t n;
-};
-
-static void parts_done(struct parts *p)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		undo_log_close(&p->list[i].log);
-		close(p->list[i].dir);
-		close(p->list[i].obj);
-	}
-	free(p->list);
-}
-
-static int parts_open(struct journal *j, const char *saved, struct parts *ret)
-{
-	AUTO_NAMES struct names names = {0};
-	int r = store_names(j, saved, &names);
-
-	ret->list = xcalloc(names.n + 1, sizeof(*ret->list));
-	for (size_t i = 0; r == 0 && i < names.n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", saved, names.list[i]);
-		struct part *p = &ret->list[ret->n++];
-
-		*p = (struct part){.log = UNDO_LOG_NONE, .obj = -1};
-		p->dir = store_open_dir(j, dir);
-		p->obj = openat(p->dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		r = p->dir < 0 ? p->dir : undo_log_open(&p->log, p->dir, "redo", false, true);
-	}
-	return r;
-}
-
-static void rewind_all(struct parts *p)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		p->list[i].at = 0;
-		p->list[i].more = undo_log_next(&p->list[i].log, &p->list[i].at, &p->list[i].rec);
-	}
-}
-
-/* Returns the step with the next record, in the order of the rollback; NULL: there are no more. */
-static struct part *next(struct parts *p, struct rec *ret)
-{
-	struct part *first = NULL;
-
-	for (size_t i = 0; i < p->n; i++)
-		if (p->list[i].more && (!first || p->list[i].rec.seq < first->rec.seq))
-			first = &p->list[i];
-	if (!first)
-		return NULL;
-	*ret = first->rec;
-	first->more = undo_log_next(&first->log, &first->at, &first->rec);
-	return first;
-}
-
-static int open_inline(const struct rec *r)
-{
-	AUTO_CLOSE int mem = os_memory_file("cordon-saved");
-	struct span meta, bytes;
-	int e;
-
-	undo_log_content(r, &meta, &bytes);
-	e = mem < 0 ? -errno : io_pwrite_all(mem, bytes.data, bytes.len, 0);
-	return e < 0 ? e : take_fd(&mem);
-}
-
-/* Opens the object that the record has put away, or the object `rest` below it. */
-static int open_object(const struct part *p, const struct rec *r, const char *rest)
-{
-	AUTO_FREE char *path = NULL;
-	char slot[24];
-	int fd;
-
-	if (r->flags & REC_INLINE)
-		return open_inline(r);
-	store_slot_name(slot, r->slot);
-	if (!*rest)
-		return compressed_open(p->obj, slot);
-	path = xasprintf("%s%s", slot, rest);
-	fd = os_open_beneath(p->obj, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-			     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * Opens the object that was at the path before the rollback: the first record that has put it away
- * has it. If the rollback left the path as it was, or if the path did not exist, opens the oldest
- * state of the steps, which the last record has. newer: how many versions that a step overwrote are
- * passed over.
- */
-static int find(struct parts *all, const char *path, size_t newer)
-{
-	AUTO_FREE char *now = xstrdup(path);
-	struct part *p, *with = NULL;
-	struct rec r, oldest = {0};
-	bool absent = false;
-	int root = 0; /* it stays 0: other records are passed over */
-
-	rewind_all(all);
-	while ((p = next(all, &r))) {
-		bool out = rec_is_left_out(&r);
-
-		if (r.root || (!out && (rec_is_idle(&r) || r.flags & REC_ASIDE)))
-			continue;
-		if (rec_has_bytes(&r) &&
-		    (out ? str_eq(path, r.path) : absent && str_eq(now, r.path))) {
-			with = p;
-			oldest = r;
-		}
-		if (out)
-			continue;
-		absent |= r.type == REC_NEW && str_eq(now, r.path);
-		if (!r.root2)
-			rec_carry(&r, &root, &now);
-		if (r.type == REC_GONE && !absent && path_is_beneath(now, r.path))
-			return open_object(p, &r, now + strlen(r.path));
-		if (rec_has_bytes(&r) && !absent && str_eq(now, r.path) && !newer--)
-			return open_object(p, &r, "");
-	}
-	return with ? open_object(with, &oldest, "") : -ENOENT;
-}
-
-static bool is_file(int fd)
-{
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static void add_path(struct saved_redo *a, struct parts *all, const char *path)
+static void add_path(struct saved_redo *a, struct saved_parts *all, const char *path)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -267,20 +125,15 @@ static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 		a->more = true;
 	if (a->more)
 		return;
-	fd = find(all, path, 0);
-	if (!is_file(fd))
+	fd = saved_version_open(all, path, 0);
+	if (fd < 0)
 		return;
 	a->paths = xrealloc(a->paths, (a->n_paths + 1) * sizeof(*a->paths));
 	a->paths[a->n_paths++] = xstrdup(path);
 }
 
-static bool is_overwritten(const struct parts *all)
-{
-	return all->n && faccessat(all->list[0].dir, OVERWRITTEN_FILE, F_OK, 0) == 0;
-}
-
 /* Reads the note of one step. Returns false if the step has none; *all: the note names no path. */
-static bool add_noted(const struct part *p, struct path_set *to, bool *all)
+static bool add_noted(const struct saved_part *p, struct path_set *to, bool *all)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
@@ -301,7 +154,7 @@ static bool add_noted(const struct part *p, struct path_set *to, bool *all)
 
 /* Adds the paths that the rollback noted. Without a note, adds each path whose bytes it has put
  * away or left out. */
-static void add_paths(struct saved_redo *a, struct parts *all)
+static void add_paths(struct saved_redo *a, struct saved_parts *all)
 {
 	AUTO_PATH_SET struct path_set set = {0};
 	bool noted = a->overwritten, any = noted;
@@ -309,8 +162,8 @@ static void add_paths(struct saved_redo *a, struct parts *all)
 
 	for (size_t i = 0; i < all->n; i++)
 		noted |= add_noted(&all->list[i], &set, &any);
-	rewind_all(all);
-	while (noted && any && next(all, &r) && path_set_count(&set) <= PATHS_MAX)
+	saved_parts_rewind(all);
+	while (noted && any && saved_parts_next(all, &r) && path_set_count(&set) <= PATHS_MAX)
 		if (rec_has_bytes(&r) && (!rec_is_idle(&r) || rec_is_left_out(&r)))
 			path_set_add(&set, r.root, r.path);
 	for (size_t i = 0; i < path_set_count(&set); i++) {
@@ -321,7 +174,7 @@ static void add_paths(struct saved_redo *a, struct parts *all)
 	}
 }
 
-static void describe(struct saved_redo *a, struct parts *all)
+static void describe(struct saved_redo *a, struct saved_parts *all)
 {
 	struct step_info info = {0};
 	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
@@ -334,7 +187,7 @@ static void describe(struct saved_redo *a, struct parts *all)
 		a->step = info.id;
 		a->command = take_ptr(&info.command);
 	}
-	a->overwritten = is_overwritten(all);
+	a->overwritten = saved_is_overwritten(all);
 	add_paths(a, all);
 }
 
@@ -348,15 +201,15 @@ int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_
 	for (size_t i = names.n; r == 0 && i-- > 0;) {
 		AUTO_FREE char *dir = xasprintf("saved/%s", names.list[i]);
 		struct saved_redo *a = &(*ret)[*ret_n];
-		struct parts all = {0};
+		struct saved_parts all = {0};
 
 		a->number = strtoull(names.list[i], NULL, 10);
-		if (parts_open(j, dir, &all) == 0 && all.n)
+		if (saved_parts_open(j, dir, &all) == 0 && all.n)
 			describe(a, &all);
 		*ret_n += a->n_paths > 0;
 		if (!a->n_paths)
 			free(take_ptr(&a->command));
-		parts_done(&all);
+		saved_parts_done(&all);
 	}
 	return r < 0 && r != -ENOENT ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
@@ -392,13 +245,13 @@ int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path
 			    int *ret_fd, struct err *err)
 {
 	AUTO_FREE char *dir = xasprintf("saved/%" PRIu64, number);
-	struct parts all = {0};
+	struct saved_parts all = {0};
 	AUTO_CLOSE int fd = -1;
-	int r = parts_open(j, dir, &all);
+	int r = saved_parts_open(j, dir, &all);
 
-	fd = r < 0 ? r : newer && !is_overwritten(&all) ? -ENOENT : find(&all, path, newer);
-	parts_done(&all);
-	if (!is_file(fd))
+	fd = r < 0 ? r : saved_version_open(&all, path, newer);
+	saved_parts_done(&all);
+	if (fd < 0)
 		return err_say(err, -ENOENT,
 			       "nothing of '%s' was saved as %" PRIu64
 			       ": `cordon log` lists what was",

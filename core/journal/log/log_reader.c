@@ -154,40 +154,62 @@ void log_written(const struct undo_log *log, struct u64_set *to)
 			u64_set_add(to, r.ino);
 }
 
+/* Reads the record before the head's. Returns false at the front. */
+static bool step_back(const struct undo_log *logs, struct undo_log_head *head)
+{
+	return undo_log_last(&logs[head->log], head->tail, &head->rec, &head->tail) &&
+	       head->rec.type != REC_STEP;
+}
+
+/* Moves a head down to its place in the heap. */
+static void sink(struct undo_log_back *walk, size_t i)
+{
+	struct undo_log_head *list = walk->heads;
+
+	for (size_t child; (child = 2 * i + 1) < walk->n; i = child) {
+		struct undo_log_head one = list[i];
+
+		if (child + 1 < walk->n && list[child + 1].rec.seq > list[child].rec.seq)
+			child++;
+		if (one.rec.seq >= list[child].rec.seq)
+			return;
+		list[i] = list[child];
+		list[child] = one;
+	}
+}
+
 struct undo_log_back undo_log_back_begin(const struct undo_log *logs, size_t n)
 {
-	struct undo_log_back walk = {.logs = logs, .n = n, .tails = xcalloc(n + 1, sizeof(size_t))};
+	struct undo_log_back walk = {.logs = logs, .heads = xcalloc(n + 1, sizeof(*walk.heads))};
 
-	for (size_t i = 0; i < n; i++)
-		walk.tails[i] = undo_log_tail(&logs[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct undo_log_head *head = &walk.heads[walk.n];
+
+		*head = (struct undo_log_head){.log = i, .tail = undo_log_tail(&logs[i])};
+		walk.n += step_back(logs, head);
+	}
+	for (size_t i = walk.n / 2; i-- > 0;)
+		sink(&walk, i);
 	return walk;
 }
 
 bool undo_log_back(struct undo_log_back *walk, struct rec *r)
 {
-	size_t best_start = 0;
+	struct undo_log_head *newest = walk->heads;
 
-	walk->log = walk->n;
-	for (size_t i = 0; i < walk->n; i++) {
-		struct rec one;
-		size_t start;
-
-		if (!undo_log_last(&walk->logs[i], walk->tails[i], &one, &start) ||
-		    one.type == REC_STEP || (walk->log < walk->n && one.seq < r->seq))
-			continue;
-		*r = one;
-		walk->log = i;
-		best_start = start;
-	}
-	if (walk->log == walk->n)
+	if (!walk->n)
 		return false;
-	walk->tails[walk->log] = best_start;
+	*r = newest->rec;
+	walk->log = newest->log;
+	if (!step_back(walk->logs, newest))
+		*newest = walk->heads[--walk->n];
+	sink(walk, 0);
 	return true;
 }
 
 void undo_log_back_end(struct undo_log_back *walk)
 {
-	free(walk->tails);
+	free(walk->heads);
 }
 
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name)

@@ -157,10 +157,15 @@ bool undo_log_walk(const struct undo_log *logs, size_t n, struct undo_log_walk *
 		   struct rec *r);
 /* Over n logs backwards, by sequence numbers: the newest record first, without REC_STEP.
  * (log_reader.c) */
+struct undo_log_head {
+	struct rec rec; /* the newest one that was not returned yet */
+	size_t log, tail;
+};
 struct undo_log_back {
 	const struct undo_log *logs;
-	size_t *tails; /* of each log: the end of its next record; heap */
-	size_t n, log; /* log: of the record */
+	struct undo_log_head
+		*heads; /* of n logs that have more records; a heap: the newest first */
+	size_t n, log;	/* log: of the record that was returned */
 };
 struct undo_log_back undo_log_back_begin(const struct undo_log *logs, size_t n);
 bool undo_log_back(struct undo_log_back *walk, struct rec *r);

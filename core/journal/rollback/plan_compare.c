@@ -19,6 +19,7 @@
 #include "core/journal/rollback/virtual_tree.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/util/path_set.h"
 
 /*
@@ -31,10 +32,13 @@
 
 struct moment {		     /* the end of a step */
 	uint64_t seq, first; /* first: of its first record */
+	uint64_t limit;	     /* seq, or UINT64_MAX: its records do not say where it ended */
 	size_t step;
-	/* Present names in its records, and inodes that they change in place; on demand. */
-	struct path_set names;
-	struct u64_set files;
+	/* On demand: present names in its records, and inodes that they change in place; number i
+	 * was first recorded by since[i]. */
+	struct path_set touched;
+	uint64_t *since;
+	size_t cap_since;
 };
 
 struct comparison {
@@ -149,36 +153,64 @@ static bool is_foreign(const struct comparison *c, const struct after_image *p)
 	return p->flags & IMAGE_FOREIGN || (i != PATH_SET_NONE && c->foreign_seq[i] > p->seq);
 }
 
-static void load_names(struct comparison *c, struct moment *m)
+/* Notes the record as the first one of the names and files that were added for it. */
+static void note_since(struct moment *m, size_t from, uint64_t seq)
+{
+	for (; from < path_set_count(&m->touched); from++) {
+		GROW(m->since, m->cap_since, from);
+		m->since[from] = seq;
+	}
+}
+
+static char *file_key(uint64_t ino)
+{
+	return xasprintf("#%" PRIu64, ino);
+}
+
+static void load_touched(struct comparison *c, struct moment *m)
 {
 	const struct undo_log *log = &c->p->logs[m->step];
 	struct rec rec;
 	size_t at = 0;
 
 	while (undo_log_next(log, &at, &rec)) {
+		size_t n = path_set_count(&m->touched);
+		AUTO_FREE char *file = file_key(rec.ino);
+
 		if (rec_is_quiet(rec.type))
 			continue;
-		renames_add_now(&c->p->moves, rec.seq, rec.root, rec.path, &m->names);
+		renames_add_now(&c->p->moves, rec.seq, rec.root, rec.path, &m->touched);
 		if (rec.path2[0])
-			renames_add_now(&c->p->moves, rec.seq, rec.root2, rec.path2, &m->names);
+			renames_add_now(&c->p->moves, rec.seq, rec.root2, rec.path2, &m->touched);
+		if (rec_is_in_place(&rec) && !rec_is_idle(&rec))
+			path_set_add_key(&m->touched, file);
+		note_since(m, n, rec.seq);
 	}
-	log_written(log, &m->files);
-	u64_set_sort(&m->files);
 }
 
-/* Returns whether another step ran on and may have changed the object later: it captured the object
- * once, so its state at this moment is lost. That step's image has the last state. */
-static bool may_have_changed(struct comparison *c, size_t step, uint64_t seq, const char *key,
-			     uint64_t ino)
+static bool has_touched(const struct moment *m, const char *key, uint64_t limit)
 {
+	size_t i = path_set_find(&m->touched, key);
+
+	return i != PATH_SET_NONE && m->since[i] < limit;
+}
+
+/* Returns whether another step had captured the object before the limit, and ran on after `seq`: it
+ * may have changed the object meanwhile, and captured it once, so its state at this moment is lost.
+ * That step's image has the last state. */
+static bool may_have_changed(struct comparison *c, size_t step, uint64_t seq, uint64_t limit,
+			     const char *key, uint64_t ino)
+{
+	AUTO_FREE char *file = file_key(ino);
+
 	for (size_t i = 0; i < c->n_moments && !c->p->redo; i++) {
 		struct moment *m = &c->moments[i];
 
 		if (m->step == step || m->seq <= seq || m->first >= seq)
 			continue;
-		if (!path_set_count(&m->names))
-			load_names(c, m);
-		if (path_set_has_key(&m->names, key) || u64_set_have(&m->files, ino))
+		if (!path_set_count(&m->touched))
+			load_touched(c, m);
+		if (has_touched(m, key, limit) || has_touched(m, file, limit))
 			return true;
 	}
 	return false;
@@ -209,7 +241,15 @@ static bool is_fine(struct comparison *c, const struct vfind *find, const char *
 	AUTO_FREE char *fine = fine_key(step, find->ino);
 
 	return path_set_has_key(&c->fine, fine) ||
-	       may_have_changed(c, find->log, find->by->seq, key, find->ino);
+	       may_have_changed(c, find->log, find->by->seq, find->by->seq, key, find->ino);
+}
+
+/* Returns whether the state that the step left at the path is lost. */
+static bool is_lost(struct comparison *c, const char *key, const struct vobject *now)
+{
+	const struct moment *m = c->now;
+
+	return may_have_changed(c, m->step, m->seq, m->limit, key, now->o.ino);
 }
 
 static int compare_one(struct comparison *c, const struct after_image *p)
@@ -225,25 +265,12 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	if (!path_set_has_key(&planner->places, key) && !net_effects_find(&planner->fates, p->key))
 		return 0;
 	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
-	if (r < 0 || is_foreign(c, p) ||
-	    (!is_as_left(c, p, &object) &&
-	     !may_have_changed(c, c->now->step, c->now->seq, key, object.o.ino)))
+	if (r < 0 || is_foreign(c, p) || !(is_as_left(c, p, &object) || is_lost(c, key, &object)))
 		add_edit(c, key, object.in_folder && !object.state);
 	else if (object.o.nlink > 1)
 		note_fine(c, c->now->step, object.o.ino);
 	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
 		u64_set_add(&c->seen, object.o.ino);
-	else if (object.o.nlink > 1)
-		note_fine(c, c->now->step, object.o.ino);
-	if (object.o.nlink > 1 && path_set_has_key(&planner->edited, key))
-		u64_set_add(&c->seen, object.o.ino);
-	if (getenv("CJDEBUG"))
-		fprintf(stderr,
-			"cmp seq %lu %s img mode %o size %lu flags %u earlier %d: now mode %o size "
-			"%lu state %d infolder %d -> %d\n",
-			c->now->seq, p->key, p->obj.mode, p->obj.size, p->flags, p->earlier,
-			object.o.mode, object.o.size, object.state != NULL, object.in_folder,
-			path_set_has_key(&planner->edited, key));
 	reach_close(planner->j, &reach);
 	return r == -ENOENT || r == -EACCES ? 0 : MIN(r, 0);
 }
@@ -311,21 +338,23 @@ static int by_seq(const void *a, const void *b)
 	return x->seq > y->seq ? -1 : x->seq < y->seq;
 }
 
-/* Returns the number of the record that says where the step ended. Without it (a store of an older
- * version, a step that was rolled back as it ended): that of the last record, if a redo has written
- * it anew, or else of the summary. */
-static uint64_t end_of(const struct undo_log *log, uint64_t ended)
+/* Finds the record that says where the step ended. Without it (a store of an older version, a step
+ * that was rolled back as it ended), takes the last record, if a redo has written it anew, or else
+ * the summary's number. */
+static void find_end(const struct undo_log *log, struct moment *m)
 {
 	size_t at = undo_log_tail(log);
 	struct rec r;
 
+	m->limit = UINT64_MAX;
 	for (bool first = true; undo_log_last(log, at, &r, &at); first = false) {
-		if (r.type == REC_END)
-			return r.seq;
+		if (r.type == REC_END) {
+			m->limit = m->seq = r.seq;
+			return;
+		}
 		if (first)
-			ended = MAX(ended, r.seq);
+			m->seq = MAX(m->seq, r.seq);
 	}
-	return ended;
 }
 
 static uint64_t first_of(const struct undo_log *log)
@@ -346,7 +375,10 @@ static int find_moment(struct comparison *c, size_t i, struct moment *ret)
 
 	ret->step = i;
 	ret->first = first_of(log);
-	ret->seq = c->p->redo ? UINT64_MAX : end_of(log, ret->seq);
+	if (c->p->redo)
+		ret->seq = ret->limit = UINT64_MAX;
+	else
+		find_end(log, ret);
 	return r < 0 ? history_step_unread(c->p->err, r, strchr(c->p->dirs->list[i], '/') + 1) : 0;
 }
 
@@ -407,8 +439,8 @@ static int begin(struct comparison *c)
 static void end(struct comparison *c)
 {
 	for (size_t i = 0; i < c->n_moments; i++) {
-		path_set_done(&c->moments[i].names);
-		u64_set_done(&c->moments[i].files);
+		path_set_done(&c->moments[i].touched);
+		free(c->moments[i].since);
 	}
 	free(c->moments);
 	image_stamps_done(&c->stamps);

@@ -46,7 +46,6 @@
  *     (plan_dirs.c).
  */
 
-#define EDITED_MAX    ((size_t)64 << 20)
 #define SIGN_SLACK_NS 3000000000 /* the keeper gives a sign every two seconds */
 #define NAMED_MAX     20	 /* paths that a message names */
 

@@ -12,6 +12,7 @@
 #include "core/journal/rollback/open_recovered.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/step/parts.h"
+#include "core/journal/store/identity.h"
 #include "core/journal/store/siblings.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/names.h"
@@ -77,6 +78,9 @@ static int rack_add(struct picker *p, struct journal *j, struct rack **ret)
 		return err_say(p->err, -E2BIG, "too many folders have parts of these steps");
 	*k = (struct rack){.j = j};
 	p->pick->list[p->pick->n++] = (struct share){.j = j};
+	r = store_check_brought(j, p->err); /* the user may merge while a session runs */
+	if (r < 0)
+		return r;
 	r = store_names(j, p->where, &k->names);
 	k->n = k->names.n;
 	*ret = k;

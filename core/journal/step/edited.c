@@ -20,6 +20,8 @@
 #include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 
+#define NEW_NS 100000000 /* the time after a file's creation in which no user saves it */
+
 /* Adds a note to the end of the file, or leaves the file as it was. */
 static int append_note(int dir, const struct buf *note)
 {
@@ -72,24 +74,27 @@ void step_note_edit(struct step *s, const char *key)
 	buf_add(&s->j->unnoted, note.data, note.len);
 }
 
-/* Returns whether the step created a directory that the path is in. */
+/* Returns whether the step created a directory above the path, or moved or removed one of its name:
+ * an undo puts that in the place of another's. */
 static bool in_made_dir(struct step *s, const char *key)
 {
+	AUTO_FREE char *dir = xstrdup(key);
 	const char *path;
-	int root = path_key_root(key, &path);
-	AUTO_FREE char *dir = xstrdup(path);
+	int root = path_key_root(dir, &path);
 	char *slash;
 
-	while (s->made_dir && (slash = strrchr(dir, '/'))) {
-		struct touched_inode *k;
+	while ((slash = strrchr(path, '/'))) {
 		struct spot at;
 		struct object o;
 
 		*slash = '\0';
-		if (root_look(s->j, root, dir, &at, &o) < 0 || !o.mode)
+		if (touched_paths_find(&s->touches, dir))
+			return true;
+		if (!s->made_dir)
+			continue;
+		if (root_look(s->j, root, path, &at, &o) < 0 || !o.mode)
 			return false;
-		k = step_known(s, &o);
-		if (k && k->flags & TOUCHED_CREATED)
+		if (step_created(s, &o))
 			return true;
 	}
 	return false;
@@ -99,13 +104,11 @@ static bool in_made_dir(struct step *s, const char *key)
  * step touched it. */
 static bool note_path(struct step *s, const char *key, bool also)
 {
-	struct touched_path *t = touched_paths_find(&s->touches, key);
+	bool touched = touched_paths_edited(&s->touches, key);
 
-	if (t || also)
+	if (touched || also)
 		step_note_edit(s, key);
-	if (t)
-		t->foreign = true;
-	return t;
+	return touched;
 }
 
 void edited_note(struct journal *j, const char *key, const struct object *o)
@@ -135,6 +138,16 @@ void edited_take(struct step *s, int root, const char *path, const struct object
 	note_path(s, key, true);
 }
 
+/* Returns whether all closes that the steps' own descriptors explain were reported. Commands make
+ * and remove many files of their own: of these, one that did not change after its first moments is
+ * not looked at. */
+static bool may_be_saved(const struct step *s, const struct open_file *f, const struct object *o)
+{
+	if (f->closes != f->opens || !step_created(s, o))
+		return f->closes >= f->opens;
+	return o->ctime_ns - o->btime_ns > NEW_NS;
+}
+
 void edited_look(struct step *s, const struct op_target *w)
 {
 	struct open_file *f =
@@ -144,9 +157,7 @@ void edited_look(struct step *s, const struct op_target *w)
 
 	if (S_ISREG(w->obj.mode) && w->path && w->obj.nlink == 1)
 		edited_take(s, w->root, w->path, &w->obj);
-	/* Commands make and remove many files of their own: one close more must have been reported
-	 * before such a file is looked at. */
-	if (!f || f->closes < f->opens + op_target_is_made(s, w))
+	if (!f || !may_be_saved(s, f, &w->obj))
 		return;
 	fd = *w->bare ? borrow_peek(s->j, w->dirfd, w->bare) : borrow_open_file(s->j, w->dirfd, "");
 	if (fd < 0 || !open_file_is_shared(f, fd))

@@ -235,8 +235,8 @@ int op_foresee_rename(struct step *s, const struct at *from, const struct at *to
 		return r;
 	report(s, &a, &a.obj, &first);
 	report(s, &b, &b.obj, &second);
-	if (touched)
-		*touched = first || second || op_target_is_made(s, &a);
+	if (touched) /* a new file was reported by the old name */
+		*touched = first || second || step_created(s, &a.obj);
 	return 0;
 }
 

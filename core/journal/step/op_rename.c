@@ -511,8 +511,8 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 		return r;
 	op_target_report(s, &a, &a.obj, &first);
 	op_target_report(s, &b, &b.obj, &second);
-	if (touched)
-		*touched = first || second || op_target_is_made(s, &a);
+	if (touched) /* a new file was reported by the old name */
+		*touched = first || second || step_created(s, &a.obj);
 	op_target_moved(s, &a, &b, flags & RENAME_EXCHANGE);
 	return 0;
 }

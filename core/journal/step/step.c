@@ -33,6 +33,13 @@ struct touched_inode *step_learn(struct step *s, const struct object *o, unsigne
 	return k;
 }
 
+bool step_created(const struct step *s, const struct object *o)
+{
+	const struct touched_inode *k = step_known(s, o);
+
+	return k && k->flags & TOUCHED_CREATED;
+}
+
 void step_ask_before(struct step *s, step_on_loss fn, void *data)
 {
 	s->on_loss = fn;

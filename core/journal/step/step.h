@@ -72,6 +72,8 @@ bool step_prune_writers(struct step *s);
 int step_keep_writers(struct step *s, struct err *err) MUST_USE;
 /* Returns the step's entry for the inode, or NULL; valid until the next step_learn(). */
 struct touched_inode *step_known(const struct step *s, const struct object *o);
+/* Returns whether the step created the object. */
+bool step_created(const struct step *s, const struct object *o);
 struct touched_inode *step_learn(struct step *s, const struct object *o, unsigned flags);
 void step_unlearn(struct step *s, const struct object *o); /* forgets a dying inode */
 /* Notes that a process outside the step has changed the inode: its content is neither created nor

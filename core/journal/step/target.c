@@ -178,10 +178,3 @@ void op_target_report(struct step *s, const struct op_target *w, const struct ob
 	if (touched)
 		*touched = first;
 }
-
-bool op_target_is_made(struct step *s, const struct op_target *w)
-{
-	const struct touched_inode *k = step_known(s, &w->obj);
-
-	return k && k->flags & TOUCHED_CREATED;
-}

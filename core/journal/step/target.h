@@ -50,9 +50,6 @@ int op_target_record_gone(struct step *s, const struct op_target *w, char slot[2
 	MUST_USE;
 void op_target_report(struct step *s, const struct op_target *w, const struct object *before,
 		      bool *touched);
-/* Returns whether the step created the object: a rename of it is always reported, because its name
- * was. */
-bool op_target_is_made(struct step *s, const struct op_target *w);
 /* Returns whether the step created the object, by this name, and no other step has records about
  * it: then removing it needs no record. */
 bool op_target_is_own(struct step *s, const struct op_target *w);

@@ -13,6 +13,7 @@
 enum { /* marks on renamed paths */
 	PLACE_TOUCHED = 1,
 	PLACE_ATTRS = 2,
+	PLACE_EDITED = 4,
 };
 
 static const struct object nothing;
@@ -65,6 +66,7 @@ bool touched_paths_add(struct touched_paths *t, const char *key, const struct ob
 		return false;
 	GROW(t->list, t->cap, i);
 	t->list[i] = (struct touched_path){.before = look_keep(t, 0, came ? &nothing : before),
+					   .foreign = came & PLACE_EDITED,
 					   .attrs_set = came & PLACE_ATTRS};
 	return !came;
 }
@@ -80,6 +82,18 @@ void touched_paths_attrs(struct touched_paths *t, const char *key)
 		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_ATTRS);
 }
 
+bool touched_paths_edited(struct touched_paths *t, const char *key)
+{
+	struct touched_path *one = touched_paths_find(t, key);
+
+	if (!one)
+		return false;
+	one->foreign = true;
+	if (has_moved(t))
+		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_EDITED);
+	return true;
+}
+
 void touched_paths_move(struct touched_paths *t, int root, const char *from, int root2,
 			const char *to, bool both)
 {
@@ -88,7 +102,8 @@ void touched_paths_move(struct touched_paths *t, int root, const char *from, int
 
 	for (size_t i = 0; i < n; i++)
 		rename_tree_mark(&t->places, touched_paths_key(t, i),
-				 PLACE_TOUCHED | (t->list[i].attrs_set ? PLACE_ATTRS : 0u));
+				 PLACE_TOUCHED | (t->list[i].attrs_set ? PLACE_ATTRS : 0u) |
+					 (t->list[i].foreign ? PLACE_EDITED : 0u));
 	rename_tree_move(&t->places, root, from, root2, to, both);
 	/* The renamed directory's own metadata is restored at its other path. */
 	if (rename_tree_marks(&t->places, here) & PLACE_ATTRS)
@@ -104,6 +119,8 @@ static void settle(void *data, const char *key, unsigned marks)
 	touched_paths_add(t, key, &nothing);
 	if (marks & PLACE_ATTRS)
 		touched_paths_attrs(t, key);
+	if (marks & PLACE_EDITED)
+		touched_paths_edited(t, key);
 }
 
 void touched_paths_settle(struct touched_paths *t)

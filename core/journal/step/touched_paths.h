@@ -47,6 +47,8 @@ struct touched_path *touched_paths_find(struct touched_paths *t, const char *key
 /* Returns false, and changes nothing, if the key is there already. */
 bool touched_paths_add(struct touched_paths *t, const char *key, const struct object *before);
 void touched_paths_attrs(struct touched_paths *t, const char *key);
+/* Notes that the path was edited externally. Returns false if it is not on the list. */
+bool touched_paths_edited(struct touched_paths *t, const char *key);
 /* both: the two objects changed places. */
 void touched_paths_move(struct touched_paths *t, int root, const char *from, int root2,
 			const char *to, bool both);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,6 +125,79 @@ static int check_folder(struct journal *j, struct err *err)
 	return r < 0 ? err_set(err, r, "look at '%s'", j->folder) : 0;
 }
 
+/* ---- files that cordon has not made ---------------------------------------------------------- */
+
+#define OF_OTHERS 077u
+
+/* Returns whether the file system keeps modes: vfat shows the same for all files. *ret_open: others
+ * have a right to the store itself. */
+static bool keeps_modes(const struct journal *j, bool *ret_open)
+{
+	struct stat st, now;
+	bool keeps;
+
+	*ret_open = false;
+	if (fstat(j->store, &st) < 0 || !(st.st_mode & OF_OTHERS))
+		return true;
+	*ret_open = true;
+	keeps = fchmod(j->store, 0700) == 0 && fstat(j->store, &now) == 0 &&
+		!(now.st_mode & OF_OTHERS);
+	return fchmod(j->store, st.st_mode & 07777) == 0 && keeps;
+}
+
+/* Objects keep the modes that they had in the folder, and another history is checked when it is
+ * taken over. */
+static bool has_own_modes(const FTSENT *e)
+{
+	return str_eq(e->fts_name, "obj") || str_eq(e->fts_name, "trash") ||
+	       str_eq(e->fts_name, ASIDE_DIR);
+}
+
+/*
+ * Finds a file of the store that has another owner, or to which others have a right. cordon makes
+ * none. But git writes into any directory that has no `.git` in its path, and over ignored files:
+ * the merge of a commit that an agent made may add steps to a store that is this folder's own. A
+ * user with umask 077 is not protected by this. Heap; NULL: there is none.
+ */
+static char *find_brought(const struct journal *j)
+{
+	char *argv[] = {j->store_path, NULL}, *found = NULL;
+	bool open = false;
+	FTS *fts = keeps_modes(j, &open)
+			   ? fts_open(argv, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL)
+			   : NULL;
+	FTSENT *e = fts ? fts_read(fts) : NULL;
+	const uid_t owner = e && e->fts_info == FTS_D ? e->fts_statp->st_uid : geteuid();
+
+	if (open && fts)
+		found = xstrdup(".");
+	while (!found && fts && (e = fts_read(fts))) {
+		if (e->fts_info == FTS_DP || e->fts_info == FTS_NS || e->fts_info == FTS_ERR)
+			continue; /* a directory's end, or a file that has just been removed */
+		if (e->fts_statp->st_mode & OF_OTHERS || e->fts_statp->st_uid != owner)
+			found = xstrdup(e->fts_path + strlen(j->store_path) + 1);
+		else if (e->fts_info == FTS_D && has_own_modes(e))
+			fts_set(fts, e, FTS_SKIP);
+	}
+	if (fts)
+		fts_close(fts);
+	return found;
+}
+
+int store_check_brought(const struct journal *j, struct err *err)
+{
+	AUTO_FREE char *found = j->inside ? find_brought(j) : NULL;
+
+	if (!found)
+		return 0;
+	return err_say(err, -EPROTO,
+		       "the undo store '%s' has '%s', to which others have a right, as cordon "
+		       "makes none: it may have come with a commit or an archive (or did you "
+		       "chmod -R the folder?): undo is unavailable: the next session puts the "
+		       "history aside, `cordon log --discard` throws it away",
+		       j->store_path, found);
+}
+
 /*
  * A store in the folder may have come with it, in a clone or an archive. The next start would apply
  * its records to the folder, and to the roots that it names. A directory's birth time (or, without
@@ -138,7 +212,7 @@ int store_check_origin(struct journal *j, struct err *err)
 	int r = is_folders(j, &is);
 
 	if (r > 0)
-		return 0;
+		return store_check_brought(j, err);
 	for (size_t i = 0; i < ARRAY_LEN(parts) - N_SAYING; i++) {
 		if (fstatat(j->store, parts[i], &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 			continue;
@@ -166,14 +240,17 @@ static int check_all(struct journal *j, struct err *err)
 
 static void say_aside(struct journal *j, size_t steps)
 {
-	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *text = NULL, *brought = j->inside ? find_brought(j) : NULL;
 	AUTO_BUF struct buf is = BUF_INIT;
 	const char *why = "the directory was made anew, restored or moved";
-	int r = is_folders(j, &is);
+	int r = brought ? 0 : is_folders(j, &is);
 	char head[32];
 
 	snprintf(head, sizeof(head), "cordon journal %d\n", JOURNAL_VERSION);
-	if (io_read_file(j->store, "version", 65536, &text, NULL) == 0 && !str_starts(text, head))
+	if (brought)
+		why = "it may have come with a commit or an archive";
+	else if (io_read_file(j->store, "version", 65536, &text, NULL) == 0 &&
+		 !str_starts(text, head))
 		why = "it is of another version of cordon";
 	else if (r > 0)
 		why = "the directory was renamed";
@@ -183,6 +260,33 @@ static void say_aside(struct journal *j, size_t steps)
 		    j->folder, steps, steps == 1 ? "" : "s", why,
 		    r > 0 || !j->inside ? ": `cordon log --adopt` takes it over" : "");
 	j->urgent = true;
+}
+
+/* Removes what stays when a history is put aside, as it is made anew: a commit may have brought it,
+ * too. Closes the rest to others. */
+static void clean_rest(const struct journal *j)
+{
+	AUTO_CLOSE int dir = store_open_dir(j, "."), aside = store_open_dir(j, ASIDE_DIR);
+	AUTO_DIR DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	struct dirent *e;
+
+	if (d)
+		dir = -1;
+	while (d && (e = readdir(d))) {
+		static const char *const stays[] = {".", "..", "lock", ASIDE_DIR};
+		bool remove = true;
+
+		for (size_t i = 0; i < ARRAY_LEN(stays); i++)
+			remove = remove && !str_eq(e->d_name, stays[i]);
+		if (remove)
+			(void)!io_remove_tree(j->store, e->d_name);
+	}
+	/* The next check finds what cannot be closed. */
+	(void)!fchmod(j->store, 0700);
+	if (j->lock >= 0)
+		(void)!fchmod(j->lock, 0600);
+	if (aside >= 0)
+		(void)!fchmod(aside, 0700);
 }
 
 int store_check(struct journal *j, bool session, struct err *err)
@@ -199,7 +303,10 @@ int store_check(struct journal *j, bool session, struct err *err)
 	if (!aside_is_empty(j->store))
 		say_aside(j, store_names(j, "steps", &names) < 0 ? 0 : names.n);
 	r = aside_put(j, false, NULL, err);
-	return r < 0 ? r : check_all(j, err);
+	if (r < 0)
+		return r;
+	clean_rest(j);
+	return check_all(j, err);
 }
 
 int store_clear(int store, const char *path, struct err *err)

@@ -13,3 +13,6 @@ int store_check(struct journal *j, bool session, struct err *err) MUST_USE;
 /* Checks that a store inside the folder was created here, and did not come with a clone. Returns 0
  * or -EPROTO. */
 int store_check_origin(struct journal *j, struct err *err) MUST_USE;
+/* Checks that a commit or an archive has brought no file into a store inside the folder. Returns 0
+ * or -EPROTO. Cost: some microseconds for each kept step. */
+int store_check_brought(const struct journal *j, struct err *err) MUST_USE;

@@ -65,6 +65,28 @@ bool store_is_session(const struct journal_spec *spec)
 	return spec->lasting && !spec->settled && !spec->read_only;
 }
 
+/* Returns whether a new file in the store gets this owner: NFS and shares of a virtual machine may
+ * give root's files another one. */
+static bool gets_owner(int store, uid_t owner)
+{
+	static const char name[] = "owner.tmp";
+	AUTO_CLOSE int fd =
+		openat(store, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+
+	return fd >= 0 && unlinkat(store, name, 0) == 0 && fstat(fd, &st) == 0 &&
+	       st.st_uid == owner;
+}
+
+/* Returns whether to apply the records of the store. Root reads a user's, but a user could make one
+ * for root in a folder. */
+static bool is_trusted(const struct journal *j, uid_t owner)
+{
+	if (owner == geteuid())
+		return true;
+	return geteuid() == 0 && (!j->inside || j->read_only || gets_owner(j->store, owner));
+}
+
 static int open_store(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
 	struct stat st, up;
@@ -86,11 +108,13 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 		return err_set(err, -errno, "open the undo store '%s'", j->store_path);
 	if (fstatat(store_root_fd(j, 0), "", &up, AT_EMPTY_PATH) < 0)
 		return err_set(err, -errno, "look at '%s'", j->folder);
-	if (st.st_uid != geteuid() && geteuid() != 0)
-		return err_say(err, -EPERM, "the undo store '%s' belongs to someone else",
+	j->inside = path_is_beneath(j->store_path, j->folder);
+	if (!is_trusted(j, st.st_uid))
+		return err_say(err, -EPERM,
+			       "the undo store '%s' belongs to another user: run cordon as that "
+			       "user",
 			       j->store_path);
 	j->in_memory = os_volume(j->store) == VOLUME_MEMORY;
-	j->inside = path_is_beneath(j->store_path, j->folder);
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;
 	return j->inside && !store_is_session(spec) ? store_check_origin(j, err) : 0;

@@ -12,6 +12,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/owner.h"
 #include "core/policy/builtin/sockets.h"
+#include "core/policy/written.h"
 
 /*
  * A question is about a path; all requests for that path wait for the same answer. "Allow once"
@@ -261,24 +262,32 @@ void asks_tell_over(struct keeper *k, const struct question *q)
 	question_send_gone(k, q->id, ASK_TIMED_OUT);
 }
 
-static bool is_covered(const struct question *q, enum rule_kind kind, const char *object,
-		       const char *bundle, enum answer_extent extent)
+/* What an answer covers. */
+struct covers {
+	enum rule_kind kind;
+	const char *object, *bundle;
+	enum answer_extent extent;
+};
+
+static bool is_covered(const struct question *q, const struct covers *by)
 {
-	if (q->held || q->answered || q->kind != kind)
+	if (q->kind != by->kind)
 		return false;
-	return extent == EXTENT_BUNDLE ? q->bundle && str_eq(q->bundle, bundle)
-				       : grants_cover(kind, object, extent, q->path);
+	return by->extent == EXTENT_BUNDLE
+		       ? q->bundle && str_eq(q->bundle, by->bundle)
+		       : grants_cover(by->kind, by->object, by->extent, q->path);
 }
 
-/* Judges the calls of other questions anew that the answer covers, each under its own name. */
-static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
-			    const char *bundle, enum answer_extent extent)
+/* Ends questions that the answer covers (by NULL: that changed rules decide). Their calls are judged
+ * again, each under its own name. */
+static void release_decided(struct keeper *k, const struct covers *by)
 {
 	uint64_t last = k->last_question; /* a newer question was just judged */
 	struct question *q = k->questions;
 
 	while (q) {
-		if (q->id > last || !is_covered(q, kind, object, bundle, extent)) {
+		if (q->id > last || q->held || q->answered ||
+		    !(by ? is_covered(q, by) : q->reruled)) {
 			q = q->hh.next;
 			continue;
 		}
@@ -288,14 +297,47 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 	}
 }
 
-static void answer_question(struct keeper *k, struct question *q, const struct answer *a)
+void asks_note_reruled(struct keeper *k)
+{
+	for (struct question *q = k->questions; q; q = q->hh.next)
+		q->reruled = !q->held && policy_judges_anew(k->policy, q->kind, q->path);
+}
+
+void asks_release_reruled(struct keeper *k)
+{
+	release_decided(k, NULL);
+}
+
+/* Notes what the answer lets the agent write, before it has an effect: programs outside must not
+ * run it. Returns false, with a warning, if it cannot. */
+static bool note_written(struct keeper *k, const struct question *q, const char *object,
+			 const struct answer *a)
+{
+	char **patterns = NULL;
+	struct err err = {0};
+	int r;
+
+	if (!a->allow || q->kind != RULE_WRITE)
+		return true;
+	if (a->extent == EXTENT_BUNDLE && q->bundle)
+		patterns = policy_bundle_patterns(k->policy, q->bundle);
+	r = patterns ? written_add_patterns((const char *const *)patterns, &err)
+		     : written_add_answer(object, a->extent, &err);
+	util_free_list(&patterns);
+	if (r < 0)
+		keeper_warn(k, "the answer counts as no: %s", err.text);
+	return r == 0;
+}
+
+static void answer_question(struct keeper *k, struct question *q, struct answer *a)
 {
 	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
 	AUTO_FREE char *bundle = xstrdup(q->bundle);
 	enum rule_kind kind = q->kind;
+	bool once;
 
-	bool once = a->allow && a->scope == SCOPE_ONCE;
-
+	a->allow = note_written(k, q, object, a) && a->allow;
+	once = a->allow && a->scope == SCOPE_ONCE;
 	grants_add(k, q, a);
 	if (q->n_waiting) {
 		release(k, q, a->allow ? VERDICT_ALLOW : VERDICT_DENY, once);
@@ -306,7 +348,7 @@ static void answer_question(struct keeper *k, struct question *q, const struct a
 	if (a->scope == SCOPE_ONCE)
 		return;
 	if (a->extent != EXTENT_EXACT)
-		release_covered(k, kind, object, bundle, a->extent);
+		release_decided(k, &(struct covers){kind, object, bundle, a->extent});
 	if (a->allow)
 		grants_tell_doors(k, kind, object, a);
 }

@@ -30,6 +30,10 @@ void asks_release(struct keeper *k, struct question *q, enum door_verdict verdic
 void asks_withdraw(struct keeper *k, struct question *q);
 /* Tells cordon that the question timed out. */
 void asks_tell_over(struct keeper *k, const struct question *q);
+/* Notes which questions the last policy_reload() decides. Before policy_forget_old(). */
+void asks_note_reruled(struct keeper *k);
+/* Ends these questions: their calls are judged again. */
+void asks_release_reruled(struct keeper *k);
 void asks_leave(struct keeper *k, int pid); /* the process has ended */
 void asks_drop_all(struct keeper *k);
 int64_t asks_next(const struct keeper *k);

@@ -38,6 +38,7 @@ struct question {
 	struct waiting *waiting;
 	size_t n_waiting;
 	bool answered, allow; /* answered while no call waited: kept until gone_at */
+	bool reruled;	      /* changed rules decide it (asks_note_reruled()) */
 	int64_t gone_at;      /* 0: a call waits */
 	int left;	      /* the last process that stopped waiting */
 	bool stopped;	      /* `left` was stopped (Ctrl-Z) at the last check */

@@ -5,15 +5,18 @@
 #include <string.h>
 
 #include "core/config/config.h"
+#include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/reload_posts.h"
 #include "core/keeper/approvals/still_open.h"
 #include "core/keeper/state.h"
+#include "core/policy/rules/rules.h"
+#include "core/policy/written.h"
 
 /*
  * All files are read again by the function that read them at the start. If a file cannot be read,
  * or the file of an untrusted project allows something, the old rules stay and a message says why.
  * Other settings take effect at the next start. The order: the rules of this policy, the report of
- * files that stay open, the rules of the doors, the message to the user.
+ * files that stay open, the rules of the doors, the message to the user, waiting questions.
  */
 #define SETTLE_US 50000 /* combines several writes of an editor, or of the agent */
 struct reload {
@@ -146,18 +149,32 @@ static void tell_left(struct keeper *k)
 static void take_over(struct keeper *k, const struct config *c)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
+	const char *when = "takes effect at the next start";
 	bool restricts;
 
 	policy_news(k->policy, &words, &restricts);
+	asks_note_reruled(k);
 	tell_left(k);
 	/* An existing mount would still show what a rule restricts. */
 	if (!tell_doors(k, c) || restricts)
-		buf_fmt(&words,
-			"%shiding a system path, or a parent of the folder, takes effect "
-			"at the next start",
-			words.len ? "; " : "");
+		buf_fmt(&words, "%shiding a system path, or a parent of the folder, %s",
+			words.len ? "; " : "", when);
+	/* Only the start makes the thread that writes there. */
+	if (words.len && k->spec->backend && !k->outside && policy_writes_outside(k->policy))
+		buf_fmt(&words, "; writing outside the working folders %s", when);
 	if (words.len)
 		keeper_note(k, "rules reloaded: %s", words.data);
+	asks_release_reruled(k);
+}
+
+/* Notes what the rules let the agent write, before they have an effect: programs outside must not
+ * run it. */
+static int note_written(struct keeper *k, const struct config *c, struct err *err)
+{
+	const struct rules_scope scope = {.home = k->spec->source->home,
+					  .folders = k->spec->folders};
+
+	return written_add_rules(c, &scope, err);
 }
 
 static void read_again(struct keeper *k)
@@ -173,6 +190,8 @@ static void read_again(struct keeper *k)
 		config_free(c);
 		return;
 	}
+	if (r == 0)
+		r = note_written(k, c, &err);
 	if (r == 0)
 		r = policy_reload(k->policy, c, &err);
 	if (r < 0) {

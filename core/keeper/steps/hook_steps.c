@@ -41,8 +41,11 @@ static void goes_on(struct keeper *k)
 		keeper_tell_rests(k, false);
 }
 
+/* A question may be reported after its answer; none is left when the turn has ended. */
 int hook_rests(struct keeper *k)
 {
+	if (k->agent_asks)
+		keeper_tell_asks(k, false);
 	keeper_tell_rests(k, true);
 	return 0;
 }

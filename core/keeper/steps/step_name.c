@@ -88,7 +88,9 @@ static void change(void *data, const struct change *c)
 	struct naming *n = data;
 	AUTO_FREE char *path = c->base ? path_join(c->base, c->path) : xstrdup(c->path);
 	const char *home = getenv("HOME"), *below = home ? path_below(path, home) : NULL;
-	AUTO_FREE char *shown = below && c->root ? xasprintf("~/%s", below) : xstrdup(path);
+	/* A directory "~" of the project is not the home. */
+	const char *mark = below && c->root ? "~/" : *path == '~' ? "./" : "";
+	AUTO_FREE char *shown = xasprintf("%s%s", mark, *mark == '~' ? below : path);
 
 	if (!*c->path || is_covered(n, c, path))
 		return;

@@ -37,19 +37,31 @@ void policy_bundle_places(const struct policy *p, const char *name, struct buf *
 	}
 }
 
-bool bundle_place(struct policy *p, uint32_t answer, const char *name)
+char **policy_bundle_patterns(struct policy *p, const char *name)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
+	char **list = xcalloc(1, sizeof(*list));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
+		if (!is_of(rules_at(p->rules, i), name))
+			continue;
+		for (uint32_t at = 0; (at = rules_next(p->rules, i, at));) {
+			rules_text(p->rules, at, &text);
+			util_list_push(&list, &n, xstrdup(text.data));
+		}
+	}
+	return list;
+}
+
+bool bundle_place(struct policy *p, uint32_t answer, const char *name)
+{
+	char **patterns = policy_bundle_patterns(p, name);
 	const char *why;
 	bool good = true;
 
-	for (uint32_t i = 0; good && i < answer; i++) {
-		if (!is_of(rules_at(p->rules, i), name))
-			continue;
-		for (uint32_t at = 0; good && (at = rules_next(p->rules, i, at));) {
-			rules_text(p->rules, at, &text);
-			good = rules_place(p->rules, answer, text.data, &why);
-		}
-	}
+	for (size_t i = 0; good && patterns[i]; i++)
+		good = rules_place(p->rules, answer, patterns[i], &why);
+	util_free_list(&patterns);
 	return good;
 }

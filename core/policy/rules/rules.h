@@ -175,6 +175,7 @@ struct rules_scope {
 	const char *home;	       /* absolute, clean */
 	const char *const *folders;    /* $FOLDER: each of them; NULL-terminated, or NULL */
 	const struct listing *at_home; /* of home, or NULL */
+	unsigned kinds;		       /* 1 << enum rule_kind: loads no others; 0: all */
 };
 
 /* Reports an error at file:line. */

@@ -17,7 +17,7 @@
 
 #define MAX_BYTES  (128u << 20)
 #define SETTLED	   3   /* seconds; times of an old ext3 have whole seconds only */
-#define FRESH_MIN  256 /* directories that make a file worthwhile */
+#define FRESH_MIN  256 /* small directories that make a file worthwhile */
 #define FRESH_PART 8   /* rewrites the file if this part of all directories is new */
 
 struct head {

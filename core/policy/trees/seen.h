@@ -27,6 +27,9 @@ struct seen; /* of an earlier search; any thread may read it */
 struct seen *seen_load(const char *path);
 void seen_free(struct seen *s); /* NULL is a no-op */
 
+/* So many entries take as long to read as a small directory. */
+#define SEEN_ENTRIES 20
+
 /* A directory and its state. */
 struct seen_dir {
 	uint64_t dev, ino, sec, nsec;
@@ -35,7 +38,7 @@ struct seen_dir {
 /* The directories seen by one thread, or by the whole search. */
 struct seen_part {
 	struct buf records, names;
-	size_t fresh; /* those read, not taken from the earlier search */
+	size_t fresh; /* small directories' worth of reading that the earlier search did not save */
 	uint64_t dev; /* the last device, and whether its ctimes are reliable */
 	bool device_known, device_tells;
 };

@@ -5,7 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/policy/rules/rules.h"
-#include "core/session/folders.h"
+#include "core/policy/written.h"
 #include "core/session/answers/answers.h"
 #include "core/session/start/own_settings.h"
 #include "core/session/session_priv.h"
@@ -234,6 +234,17 @@ static int persist(struct session *s, const struct ask *a, const struct answer *
 	return rules_save(&where, given->scope, a->kind, object, given, err);
 }
 
+/* Keeps programs outside from running what this answer lets the agent's editor write. The keeper
+ * does so for its own questions. */
+static int note_written(const struct ask *a, const struct answer *given, struct err *err)
+{
+	AUTO_FREE char *object = settled(a, given);
+
+	return a->own && a->kind == RULE_WRITE && given->allow
+		       ? written_add_answer(object, given->extent, err)
+		       : 0;
+}
+
 int session_answer(struct session *s, const char *by, uint64_t id, const struct answer *answer,
 		   struct err *err)
 {
@@ -254,11 +265,9 @@ int session_answer(struct session *s, const char *by, uint64_t id, const struct 
 	r = persist(s, a, &given, err);
 	if (r < 0)
 		return r;
-	if (given.allow && a->kind == RULE_WRITE) {
-		AUTO_FREE char *object = settled(a, &given);
-
-		folders_keep_out_answer(object, given.extent);
-	}
+	r = note_written(a, &given, err);
+	if (r < 0)
+		return r;
 	answers_words(&words, &s->model, a, &given);
 	record_answer(s, by, a, &given, words.data);
 	given.allow = given.allow && !s->frozen; /* the log may have failed in record_answer() */

@@ -41,7 +41,7 @@ static void tell_profiles(struct session *s, const struct rules *rules)
 	}
 	if (!n)
 		return;
-	words = xasprintf("free: this folder, %zu host%s", n, n == 1 ? "" : "s");
+	words = xasprintf("allowed: this folder, %zu host%s", n, n == 1 ? "" : "s");
 	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "hosts", words, NULL);
 	free(s->model.hosts);
 	s->model.hosts = buf_take(&hosts);

@@ -20,9 +20,6 @@ int approval_fact_rows(const struct fact *f, int cols);
 /* Draws a fact from row y on, in `rows` rows; the last one is cut in the middle. Returns the next
  * row. */
 int approval_draw_fact(struct surface *s, struct rect r, int y, const struct fact *f, int rows);
-char *approval_text(const char *raw) MUST_USE; /* escaped; NULL is "" */
-/* "vim wants to write .git/hooks/pre-commit": escaped. */
-char *approval_headline(struct ui *ui, const struct ask *ask) MUST_USE;
 /* Makes a sentence of words: "Git runs it." for "git runs it"; escaped. */
 char *approval_sentence(const char *raw) MUST_USE;
 

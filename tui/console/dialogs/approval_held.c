@@ -91,7 +91,7 @@ void approval_held_facts(struct ui *ui, const struct ask *ask, bool whole, struc
 						     [LOSS_BEYOND] = "limit"};
 	const struct guard_report *h = ask->held;
 
-	f[0] = (struct fact){NULL, approval_text(*h->command ? h->command : "The agent itself"), 3,
+	f[0] = (struct fact){NULL, ui_escaped(*h->command ? h->command : "The agent itself"), 3,
 			     ROLE_MODAL_TITLE};
 	f[1] = (struct fact){NULL, wish(h), 2, ROLE_MODAL};
 	f[2] = (struct fact){NULL, denial(h), 2, ROLE_MODAL};

@@ -144,15 +144,15 @@ static void add_fact(struct fact **f, const char *label, char *text, int rows)
 static void collect_whole(const struct question *q, struct fact *f)
 {
 	const struct ask *ask = q->ask;
-	AUTO_FREE char *program = approval_text(ask->program);
+	AUTO_FREE char *program = ui_escaped(ask->program);
 
-	add_fact(&f, ask->kind >= RULE_PLACES ? "host" : "path", approval_text(ask->path), 64);
-	add_fact(&f, "through", approval_text(ask->via), 2);
-	add_fact(&f, "all of it", approval_text(ask->places), 4);
+	add_fact(&f, ask->kind >= RULE_PLACES ? "host" : "path", ui_escaped(ask->path), 64);
+	add_fact(&f, "through", ui_escaped(ask->via), 2);
+	add_fact(&f, "all of it", ui_escaped(ask->places), 4);
 	add_fact(&f, "program",
 		 ask->pid ? xasprintf("%s (pid %d)", program, ask->pid) : xstrdup(program), 2);
-	add_fact(&f, "command", approval_text(ask->command), 3);
-	add_fact(&f, "step", approval_text(ask->label), 2);
+	add_fact(&f, "command", ui_escaped(ask->command), 3);
+	add_fact(&f, "step", ui_escaped(ask->label), 2);
 	add_fact(&f, "held for",
 		 xasprintf("%lld s%s", (long long)waited_s(q->ui, ask),
 			   ask->call_only ? "" : ": the call waits until you answer"),
@@ -168,7 +168,7 @@ static void collect(const struct question *q, struct fact *f)
 	if (ask->held) {
 		approval_held_facts(q->ui, ask, q->whole, f);
 	} else {
-		f[0] = (struct fact){NULL, approval_headline(q->ui, ask), 3, ROLE_MODAL_TITLE};
+		f[0] = (struct fact){NULL, ui_headline(q->ui, ask), 3, ROLE_MODAL_TITLE};
 		f[1].text = risk(ask);
 		f[1].rows = 3;
 		f[2].text = neighbours(q);

@@ -246,10 +246,7 @@ static bool counts(struct dialog_approval *d, enum action a)
 		       "The %s before came too early and did nothing: press this again if "
 		       "you mean it.",
 		       action_label(early));
-	if (!d->armed || (early != ACTION_NONE && early != a))
-		return false;
-	d->answered = true;
-	return true;
+	return d->armed && (early == ACTION_NONE || early == a);
 }
 
 /* Lists the requests that an answer decides: an exact one also those of its prompt; a rule decides
@@ -284,6 +281,7 @@ static void answer(struct dialog_approval *d, const struct answer *a, enum actio
 		return;
 	}
 	n = list_answered(d, ask, a, ids);
+	d->answered = true;
 	d->armed = false;
 	d->shown_us = ui->now_us;
 	ui_say(ui, "%s", words);

@@ -96,16 +96,16 @@ static void facts_of(const struct dialog_elsewhere *d, struct fact f[FACTS_N])
 	struct ask as = {.op = a->op,
 			 .is_dir = a->is_dir,
 			 .kind = str_eq(a->kind, "read") ? RULE_READ : RULE_WRITE};
-	AUTO_FREE char *who = approval_text(*a->program ? path_base(a->program) : "a program");
-	AUTO_FREE char *what = approval_text(a->path);
+	AUTO_FREE char *who = ui_escaped(*a->program ? path_base(a->program) : "a program");
+	AUTO_FREE char *what = ui_escaped(a->path);
 	char wish[32];
 
 	ui_wish(&as, wish, sizeof(wish));
 	f[0] = (struct fact){NULL, xasprintf("%s wants to %s %s", who, wish, what), 6, ROLE_MODAL};
 	f[1] = (struct fact){NULL, approval_sentence(a->reason), 3, ROLE_MODAL_LABEL};
-	f[2] = (struct fact){"command", approval_text(a->command), 3, ROLE_MODAL};
-	f[3] = (struct fact){"folder", approval_text(d->folder), 2, ROLE_MODAL};
-	f[4] = (struct fact){"session", approval_text(d->session), 1, ROLE_MODAL};
+	f[2] = (struct fact){"command", ui_escaped(a->command), 3, ROLE_MODAL};
+	f[3] = (struct fact){"folder", ui_escaped(d->folder), 2, ROLE_MODAL};
+	f[4] = (struct fact){"session", ui_escaped(d->session), 1, ROLE_MODAL};
 }
 
 static void facts_free(struct fact f[FACTS_N])
@@ -183,7 +183,7 @@ static void draw_question(struct dialog_elsewhere *d, struct surface *s, struct 
 
 static void draw_end(const struct dialog_elsewhere *d, struct surface *s, struct rect in)
 {
-	AUTO_FREE char *agent = approval_text(d->agent), *folder = approval_text(d->folder);
+	AUTO_FREE char *agent = ui_escaped(d->agent), *folder = ui_escaped(d->folder);
 
 	static const char *const words[] = {
 		"Ends: the agent, all that it runs, shells beside it, consoles.",

@@ -8,6 +8,7 @@ struct dialog_leave {
 };
 
 static const enum action hints[] = {ACTION_DETACH, ACTION_END_AGENT, ACTION_BACK, ACTION_NONE};
+static const enum action kept_hints[] = {ACTION_END_AGENT, ACTION_BACK, ACTION_NONE};
 
 static struct rect size(struct view *v, struct rect body)
 {
@@ -84,14 +85,13 @@ static void changed(struct view *v)
 		ui_vanish(v->ui, v);
 }
 
-static const struct view_ops ops = {
-	.place = PLACE_LEAVE,
-	.size = size,
-	.draw = draw,
-	.act = act,
-	.changed = changed,
-	.hints = hints,
-};
+#define OPS(the_hints)                                                                             \
+	{                                                                                          \
+		.place = PLACE_LEAVE, .size = size, .draw = draw, .act = act, .changed = changed,  \
+		.hints = (the_hints),                                                              \
+	}
+static const struct view_ops ops = OPS(hints);
+static const struct view_ops kept_ops = OPS(kept_hints);
 
 struct view *dialog_leave_new(struct ui *ui, bool again)
 {
@@ -99,5 +99,7 @@ struct view *dialog_leave_new(struct ui *ui, bool again)
 
 	d->v = (struct view){.ops = &ops, .ui = ui};
 	d->again = again;
+	if (!offers_detach(&d->v))
+		d->v.ops = &kept_ops;
 	return &d->v;
 }

@@ -5,9 +5,14 @@
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
+#include "core/base/text.h"
 #include "core/diff/diff.h"
 #include "tui/console/dialogs/dialog_plan.h"
 #include "tui/console/views/step_stats.h"
+
+#define STEPS_NAMED 6
+#define VERB_COLS   14
+#define VERB_W	    60 /* a narrower row has no verb */
 
 /* Returns words for a letter: what the undo does to the path. */
 static const char *verb_of(char what)
@@ -59,12 +64,12 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 
 	x += ui_modal_text(s, x, line.y, 1, role, e->conflict ? "!" : " ") + 1;
 	x += ui_modal_text(s, x, line.y, 1, role, letter) + 2;
-	if (line.w >= 60 && e->what != 'R') {
-		surface_text(s, x, line.y, 12, ROLE_MODAL_LABEL,
+	if (line.w >= VERB_W && e->what != 'R') {
+		surface_text(s, x, line.y, VERB_COLS - 2, ROLE_MODAL_LABEL,
 			     stays				      ? "stays"
 			     : d->kind == UNDO_REDO && e->what == 'M' ? "changes"
 								      : verb_of(e->what));
-		x += 14;
+		x += VERB_COLS;
 	}
 	if (e->what == 'R' && e->other) {
 		x += surface_hostile(s, x, line.y, (end - x) / 2 - 2, ROLE_MODAL, path);
@@ -188,40 +193,50 @@ void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *
 		p->n_ids == 1 ? "This step" : "These steps", keys);
 }
 
-/* Returns whether the step is a note of the agent's, which a rollback leaves alone. */
-static bool is_left_alone(const struct dialog_plan *d, int64_t step)
+/* Sets ids to the plan's steps, without notes, unless their files go as well. Returns their number.
+ */
+static size_t named_steps(const struct dialog_plan *d, const struct undo_plan *p, int64_t **ids)
 {
-	const struct model *m = d->v.ui->spec.model;
-
-	for (size_t i = 0; i < m->n_steps && !d->places; i++) {
-		const struct step_row *st = &m->steps[i];
-
-		if (st->id == step)
-			return step_is_note(st->kind, st->elsewhere,
-					    st->created + st->modified + st->deleted + st->renamed,
-					    st->command);
-	}
-	return false;
+	*ids = xcalloc(p->n_ids + 1, sizeof(**ids));
+	for (size_t i = 0; i < p->n_ids; i++)
+		(*ids)[i] = p->ids[i];
+	return d->places ? p->n_ids : model_drop_notes(d->v.ui->spec.model, *ids, p->n_ids);
 }
 
-/* Appends "step 4", "3 steps (6, 5, 4)". Notes are left out, because they stay, unless all steps
- * are notes. */
+/* Appends "step 4", "3 steps (6, 5, 4)". */
 static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
 {
+	AUTO_FREE int64_t *ids = NULL;
 	AUTO_BUF struct buf list = BUF_INIT;
-	const bool all = plan_is_elsewhere(p);
-	size_t n = 0;
+	size_t n = named_steps(d, p, &ids);
 
-	for (size_t i = 0; i < p->n_ids; i++) {
-		if (!all && is_left_alone(d, p->ids[i]))
-			continue;
-		if (n++ < 6)
-			buf_fmt(&list, "%s%lld", n > 1 ? ", " : "", (long long)p->ids[i]);
-	}
+	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
+		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
 	if (n == 1)
 		buf_fmt(out, "step %s", list.data);
 	else
-		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > 6 ? ", ..." : "");
+		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > STEPS_NAMED ? ", ..." : "");
+}
+
+/* Writes "undo", and the name of the step, if it is the only one. */
+static void put_title(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p,
+		      int cols)
+{
+	const struct model *m = d->v.ui->spec.model;
+	AUTO_BUF struct buf words = BUF_INIT;
+	AUTO_FREE int64_t *ids = NULL;
+	const bool one = p && d->kind != UNDO_PATHS && named_steps(d, p, &ids) == 1;
+
+	buf_str(&words, plan_verb(d));
+	for (size_t i = 0; one && i < m->n_steps; i++) {
+		const struct step_row *st = &m->steps[i];
+
+		if (st->id != ids[0] || !st->command || !*st->command)
+			continue;
+		buf_str(&words, ": ");
+		text_escape(&words, st->command, strlen(st->command));
+	}
+	text_fit_end(out, words.data, cols);
 }
 
 /* Returns whether words about git replace the path's row. */
@@ -247,7 +262,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 
 	if (d->kind == UNDO_PATHS) {
 		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
-			    "Restores %zu path%s as before step %lld; a step that can be undone",
+			    "Restores %zu path%s to the state before step %lld, as a new step",
 			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
 		draw_warning(d, s, in, p);
 		return;
@@ -302,14 +317,14 @@ static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 {
 	const char *words = row + 1 < git_rows(d, p) ? git_change(d, p, row) : NULL;
 	size_t n = count_gits(d, p);
-	int x = line.x + 2, end = line.x + line.w;
+	int x = line.x + 1, end = line.x + line.w, verb;
 	char keys[32];
 
-	x += surface_text(s, x, line.y, 3, ROLE_MODAL_LABEL, "git") + 2;
+	x += surface_text(s, x, line.y, 3, ROLE_MODAL_LABEL, "git") + 1;
 	if (words) {
-		x += surface_text(s, x, line.y, end - x, ROLE_MODAL_LABEL,
-				  d->kind == UNDO_REDO ? "brings back" : "takes back") +
-		     1;
+		verb = surface_text(s, x, line.y, end - x, ROLE_MODAL_LABEL,
+				    d->kind == UNDO_REDO ? "brings back" : "takes back");
+		x += line.w >= VERB_W ? VERB_COLS : verb + 1;
 		surface_hostile_end(s, x, line.y, end - x, ROLE_MODAL, words);
 		return;
 	}
@@ -438,10 +453,12 @@ static void draw_at(struct dialog_plan *d, struct surface *s, struct rect line,
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r)
 {
 	const struct undo_plan *p = plan_of(d);
-	struct rect in = ui_modal(s, r, plan_verb(d), p && p->n_conflicts > 0);
+	AUTO_BUF struct buf title = BUF_INIT;
 	size_t n = p ? plan_rows(d, p) : 0;
-	struct rect rows;
+	struct rect in, rows;
 
+	put_title(d, &title, p, MAX(8, r.w - 8));
+	in = ui_modal(s, r, title.data, p && p->n_conflicts > 0);
 	if (!p) {
 		draw_no_plan(d, s, in);
 		return;

@@ -7,7 +7,6 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/replay/replay.h"
-#include "tui/console/views/steplist.h"
 #include "tui/console/frame/ui.h"
 
 static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
@@ -118,6 +117,18 @@ static int draw_hint(struct ui *ui, struct surface *s, int x, int y, enum action
 	return x + surface_text(s, x, y, w, ROLE_BAR, action_label(a)) + 3;
 }
 
+/* Draws the keys that go on after the agent's end; its message is there for a few seconds only. */
+static int draw_over_keys(struct ui *ui, struct surface *s, int x, int y, int end)
+{
+	const enum action keys[] = {ACTION_QUIT, ACTION_RESTART};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if ((keys[i] != ACTION_RESTART || ui->spec.verbs->restart) &&
+		    x + hint_width(ui, keys[i]) <= end)
+			x = draw_hint(ui, s, x, y, keys[i]);
+	return x;
+}
+
 /* Draws the view's keys that fit before `end`; always the key that leaves the view. */
 static void draw_keys(struct ui *ui, struct surface *s, int x, int y, int end)
 {
@@ -125,10 +136,15 @@ static void draw_keys(struct ui *ui, struct surface *s, int x, int y, int end)
 	const enum action *hints = ui_top(ui)->ops->hints;
 	bool leads = ui->n_popups ? ui_holds(ui, ui_top(ui), out) : ui->spec.replay != NULL;
 	int kept = leads ? hint_width(ui, out) : 0;
+	bool over = ui->over && !ui->n_popups && !ui->spec.replay;
 
+	if (over)
+		x = draw_over_keys(ui, s, x, y, end);
 	for (; hints && *hints != ACTION_NONE; hints++) {
 		if (*hints == out)
 			kept = 0;
+		if (over && *hints == ACTION_QUIT)
+			continue;
 		if (x + hint_width(ui, *hints) > end - kept)
 			break;
 		x = draw_hint(ui, s, x, y, *hints);
@@ -240,7 +256,7 @@ static void count_steps(const struct model *m, int cols, char *out, size_t size)
 	for (size_t i = m->n_steps; i-- > 0;) {
 		if (turn && turn_mark_of(m->turns, m->n_turns, m->steps[i].id) != turn)
 			break;
-		if (steplist_is_note(&m->steps[i]))
+		if (m->steps[i].earlier || step_row_is_note(&m->steps[i]))
 			continue;
 		undone += m->steps[i].undone;
 		n += !m->steps[i].undone;
@@ -259,9 +275,10 @@ static const struct step_row *running_work(const struct model *m)
 {
 	for (size_t i = m->n_steps; i-- > 0;) {
 		const struct step_row *st = &m->steps[i];
+		const char *deed =
+			st->kind == STEP_AMBIENT ? step_deed(st->kind, st->command) : NULL;
 
-		if (st->running &&
-		    !(st->kind == STEP_AMBIENT && st->command && strstr(st->command, ": edit ~/.")))
+		if (st->running && !(deed && str_starts(deed, "edit ~/.")))
 			return st;
 	}
 	return NULL;

@@ -241,6 +241,9 @@ const char *ui_home_path(struct ui *ui, const char *path); /* like ui_path(), bu
 const char *ui_edited(struct ui *ui, const char *path);
 /* Writes the agent's name, "claude" for "/opt/bin/claude --continue"; escaped. */
 void ui_agent(const struct ui *ui, char *out, size_t size);
+char *ui_escaped(const char *raw) MUST_USE; /* NULL is "" */
+/* "vim wants to write .git/hooks/pre-commit": escaped. */
+char *ui_headline(struct ui *ui, const struct ask *ask) MUST_USE;
 /* Writes a verb for a system call: "openat" -> "write", "unlinkat" -> "delete". Escaped. */
 void ui_op(const char *op, char *out, size_t size);
 /* Writes the verb of a request: a directory is listed, not read. */

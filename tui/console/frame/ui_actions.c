@@ -123,8 +123,9 @@ bool ui_undo_newest(struct ui *ui)
 
 	for (size_t i = m->n_steps; i > 0; i--) {
 		const struct step_row *s = &m->steps[i - 1];
+		const bool elsewhere = s->elsewhere || step_row_is_note(s); /* while it runs */
 
-		if (!s->undone && !s->gone && (!s->elsewhere || m->undo_home)) {
+		if (!s->undone && !s->gone && (!elsewhere || m->undo_home)) {
 			ui_undo(ui, UNDO_BACK, s->id);
 			return true;
 		}

@@ -86,3 +86,46 @@ const char *ui_home_path(struct ui *ui, const char *path)
 	snprintf(ui->path, sizeof(ui->path), *below ? "~/%s" : "~", below);
 	return ui->path;
 }
+
+char *ui_escaped(const char *raw)
+{
+	struct buf b = BUF_INIT;
+
+	text_escape(&b, raw ? raw : "", raw ? strlen(raw) : 0);
+	return buf_take(&b);
+}
+
+/* Returns a program's name; packages for several systems call it "claude.exe" on Linux, too. */
+static char *program_name(const char *program)
+{
+	const char *base = path_base(program ? program : "");
+	size_t len = strlen(base);
+	AUTO_FREE char *name = xstrndup(base, len > 4 && str_ends(base, ".exe") ? len - 4 : len);
+
+	return ui_escaped(*name ? name : "a program");
+}
+
+/* Returns " own settings" for ("claude's own settings", "claude"), else NULL. */
+static const char *its_own(const char *what, const char *who)
+{
+	size_t len = strlen(who);
+
+	return str_starts(what, who) && str_starts(what + len, "'s own ") ? what + len + 2 : NULL;
+}
+
+char *ui_headline(struct ui *ui, const struct ask *ask)
+{
+	bool bundle = ask->bundle && *ask->bundle;
+	AUTO_FREE char *who = program_name(ask->program);
+	AUTO_FREE char *what = ui_escaped(bundle ? ask->bundle : ui_path(ui, ask->path));
+	const char *own = its_own(what, who);
+	char op[32], agent[32];
+
+	ui_wish(ask, op, sizeof(op));
+	ui_agent(ui, agent, sizeof(agent));
+	if (bundle && !str_eq(who, agent)) /* a tool works for the agent: "claude (mv)" */
+		return xasprintf("%s (%s) wants to save %s", agent, who, what);
+	if (bundle && own)
+		return xasprintf("%s wants to save its%s", who, own);
+	return xasprintf("%s wants to %s %s", who, bundle ? "save" : op, what);
+}

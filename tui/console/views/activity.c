@@ -168,11 +168,13 @@ static struct activity_item *add(struct activity *a, char *key, const struct row
 	return item;
 }
 
-/* Returns whether it is a file of the project that exists after the step. */
+/* Returns whether it is a commit, or a file of the project that exists after the step. */
 static bool stays(const struct activity *a, const struct activity_item *item, const struct row *r)
 {
 	const char *path = object_of(r);
 
+	if (item->commit)
+		return true;
 	return r->kind == ROW_TOUCH && !item->gone && (!item->objects || item->below) &&
 	       (!a->folder || *path != '/' || path_is_beneath(path, a->folder));
 }
@@ -282,6 +284,7 @@ static void take_grouped(struct activity *a, const struct row *r, char *key)
 	else
 		free(key);
 	group->objects += new_file;
+	group->commit |= r->kind == ROW_TOUCH && str_ends(object_of(r), "/COMMIT_EDITMSG");
 	count(a, group, r, new);
 }
 

@@ -35,6 +35,7 @@ struct activity_item {
 	bool gone;		    /* removed or renamed by its step; or answered */
 	bool moved;		    /* renamed: the row of the new name represents it */
 	bool hidden;		    /* counted in a group, and not shown itself */
+	bool commit;		    /* of git's own files: those of a commit */
 	bool shown;		    /* by level and filter */
 	enum {
 		MATCH_UNKNOWN,

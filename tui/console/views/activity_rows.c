@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/diff/diff.h"
 #include "core/session/answers/answers.h"
 #include "tui/console/views/activity_rows.h"
 #include "tui/console/views/step_stats.h"
@@ -66,6 +67,8 @@ static struct verdict shown_as(const struct row *r)
 	/* Expected by the profile: it recurs, and is no alarm. */
 	if (r->kind == ROW_DENY && r->expected)
 		return (struct verdict){"-", "refused ", more, false, ROLE_DIM};
+	if (r->kind == ROW_EXTERNAL && !*more)
+		more = "by you or another program";
 	return (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, more, false,
 				kinds[r->kind].role};
 }
@@ -123,6 +126,7 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 		       const struct activity_item *item, const struct row *r)
 {
 	const struct model *m = ui->spec.model;
+	const int role = item->commit ? ROLE_EVENT_TOUCH : ROLE_DIM;
 	AUTO_BUF struct buf text = BUF_INIT;
 	AUTO_FREE char *dir = NULL;
 	const char *command = NULL, *verb;
@@ -140,14 +144,14 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 	if (stat && stat->git.n) {
 		buf_ch(&text, ' ');
 		buf_str(&text, stat->git.list[0]);
-		surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
+		surface_hostile_end(s, line.x, line.y, line.w, role, text.data);
 		return;
 	}
 	if (len)
 		buf_fmt(&text, " %.*s", (int)len, verb);
 	buf_fmt(&text, ": %zu file%s below %s", item->objects, item->objects == 1 ? "" : "s",
 		ui_path(ui, dir));
-	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
+	surface_hostile_end(s, line.x, line.y, line.w, role, text.data);
 }
 
 /* Returns "restored src/a.c (step 6)" for the audit log's "restored, as step 6: undo --step 5 --
@@ -181,18 +185,21 @@ static void draw_note(struct ui *ui, struct surface *s, struct rect line, const 
 static void draw_object(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 			const struct verdict *v)
 {
+	/* a save by a temporary name "a.c.tmp1" */
+	const bool again = r->kind == ROW_TOUCH && *v->words && str_starts(r->text, v->words);
+	const bool saves = again && str_eq(answers_op(r->op), "rename");
+	const char *path = saves ? v->words : r->text;
 	int x = line.x, end = line.x + line.w;
 	char op[24];
 
 	if (r->kind != ROW_EXTERNAL) { /* its word says so */
-		ui_op(r->op, op, sizeof(op));
+		ui_op(saves ? "write" : r->op, op, sizeof(op));
 		surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
 		x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
 	}
 	x += surface_hostile(s, x, line.y, end - x - 1, v->role,
-			     r->kind == ROW_EXTERNAL ? ui_edited(ui, r->text)
-						     : ui_path(ui, r->text));
-	if (*v->words && end - x > 8 && !(r->kind == ROW_TOUCH && str_starts(r->text, v->words)))
+			     r->kind == ROW_EXTERNAL ? ui_edited(ui, path) : ui_path(ui, path));
+	if (*v->words && end - x > 8 && !again)
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
 
@@ -214,44 +221,66 @@ static bool is_mkdir(const struct row *r)
 	return str_eq(answers_op(r->op ? r->op : ""), "mkdir");
 }
 
-/* Returns the file's state after its step, as in the diff: A, M, D or R. 0: unknown, or
- * unchanged. */
+#define AS_BEFORE '='
+
+static bool has_step(const struct model *m, int64_t id)
+{
+	for (size_t i = m->n_steps; i-- > 0;)
+		if (m->steps[i].id == id)
+			return true;
+	return false;
+}
+
+/* Returns the file's state after its step, as in the diff: A, M, D or R. AS_BEFORE: it was written
+ * and removed, or has the same content. 0: unknown, as after a rename. */
 static char result_of(struct ui *ui, const struct row *r)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;
 	const char *below = ui->spec.folder ? path_below(path, ui->spec.folder) : NULL;
+	const bool wrote = str_eq(answers_op(r->op ? r->op : ""), "write");
 	const struct step_stat *stat;
 
 	if (r->kind != ROW_TOUCH || !r->step)
 		return 0;
+	if (!has_step(ui->spec.model, r->step)) /* it changed nothing, and was not kept */
+		return wrote || is_mkdir(r) ? AS_BEFORE : 0;
 	if (is_mkdir(r))
 		return 'A';
 	stat = view_steps_stat(ui->panes[PANE_STEPS], r->step);
 	for (size_t i = 0; stat && i < stat->n; i++)
 		if (str_eq(stat->list[i].name, below && *below ? below : path))
 			return stat->list[i].sign;
-	return 0;
+	return stat && stat->whole && wrote && below && !diff_is_gits_own(below) ? AS_BEFORE : 0;
 }
 
 static int result_role(char sign)
 {
-	return sign == 'A' ? ROLE_DIFF_ADD : sign == 'D' ? ROLE_DIFF_DEL : ROLE_EVENT_TOUCH;
+	return sign == 'A'	   ? ROLE_DIFF_ADD
+	       : sign == 'D'	   ? ROLE_DIFF_DEL
+	       : sign == AS_BEFORE ? ROLE_DIM
+				   : ROLE_EVENT_TOUCH;
 }
 
-/* Draws "A src/new.c" after the end of the step; before that "write src/new.c". */
+/* Draws "A src/new.c" or "= src/x.tmp  as before" after the end of the step; before that "write
+ * src/new.c". */
 static void draw_change(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 			const struct verdict *v, char sign)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;
+	int x = line.x + 2;
 
 	if (!sign) {
 		draw_object(ui, s, line, r, v);
 		return;
 	}
 	surface_fmt(s, line.x, line.y, 1, result_role(sign), "%c", sign);
-	line.x += surface_hostile(s, line.x + 2, line.y, line.w - 4, v->role, ui_path(ui, path));
+	x += surface_hostile(s, x, line.y, line.w - 4, sign == AS_BEFORE ? ROLE_DIM : v->role,
+			     ui_path(ui, path));
 	if (is_mkdir(r))
-		surface_text(s, line.x + 2, line.y, 1, v->role, "/");
+		x += surface_text(s, x, line.y, 1, v->role, "/");
+	if (sign == AS_BEFORE)
+		surface_text(s, x + 2, line.y, MAX(0, line.x + line.w - x - 3), ROLE_DIM,
+			     "as before");
 }
 
 /* Draws "D node_modules: 745 files". */

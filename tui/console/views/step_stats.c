@@ -84,21 +84,24 @@ static void read_step(struct stats_worker *w, struct step_stat *s)
 {
 	struct change *list = NULL;
 	struct err err = {0};
+	bool renamed = false; /* then files below have other names, too */
 	size_t n = 0;
 
 	if (journal_changes(w->journal, s->id, &list, &n, &err) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		s->files += counts(&list[i]);
-		s->own += list[i].root == 0 && diff_is_gits_own(list[i].path);
-		s->dirs += list[i].root == 0 && is_dir(&list[i]) && !diff_is_gits_own(list[i].path);
+		renamed |= list[i].kind == CHANGE_RENAMED;
+		if (list[i].root == 0 && !git_files_add(&s->own, list[i].path))
+			s->dirs += is_dir(&list[i]);
 	}
 	s->many = s->files > STATS_FILES;
+	s->whole = !s->many && !renamed;
 	s->list = xcalloc(MIN(s->files, (size_t)STATS_FILES) + 1, sizeof(*s->list));
 	for (size_t i = 0; i < n && !s->many && !atomic_load(&w->stop); i++)
 		if (counts(&list[i]))
 			add_file(w, s, &list[i]);
-	if (s->own)
+	if (s->own.n)
 		git_words_add(&s->git, w->journal, s->id, list, n);
 	change_free(list, n);
 }

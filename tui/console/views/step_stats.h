@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/hash.h"
+#include "core/diff/edited.h"
 #include "core/diff/git_words.h"
 #include "core/journal/journal.h"
 #include "tui/console/views/review.h"
@@ -23,10 +24,12 @@ struct stat_file {
 
 struct step_stat {
 	int64_t id;
-	bool read;		 /* false: not read yet */
-	size_t files, dirs, own; /* own: git's own files */
+	bool read; /* false: not read yet */
+	size_t files, dirs;
+	struct git_files own;
 	size_t added, deleted;
 	bool many;		/* lines are not counted */
+	bool whole;		/* all files that it changed are in the list, as named */
 	struct stat_file *list; /* at most STATS_FILES */
 	size_t n;
 	struct git_words git; /* summary of `own`; raw */

@@ -53,9 +53,14 @@ struct view_steps {
 
 /* steplist_sum.c: lets the worker read the statistics of each step of the session. */
 void steplist_read_all(struct view_steps *p);
-/* Returns how many files the agent's steps of a turn changed, according to the statistics read so
- * far, and adds their lines. Undone steps do not count. */
-size_t steplist_turn_sum(const struct view_steps *p, size_t first, size_t *added, size_t *deleted);
+struct turn_sum {
+	size_t files, added, deleted;
+	bool commits; /* a step made a commit */
+	bool undone;  /* all of it is undone */
+};
+/* Counts what the agent's steps of a turn changed, according to the statistics read so far. Undone
+ * steps do not count. */
+struct turn_sum steplist_turn_sum(const struct view_steps *p, size_t first);
 
 /* steplist_lines.c */
 void steplist_collect(struct view_steps *p);
@@ -69,9 +74,8 @@ size_t steplist_turn_at(const struct model *m, size_t step); /* index in turns; 
 void steplist_text(const struct view_steps *p, const struct line *l, struct buf *out);
 /* Returns the index after the last step of a turn. */
 size_t steplist_turn_end(const struct model *m, size_t first);
-bool steplist_is_note(const struct step_row *st);
-/* Returns the agent of a turn's session. */
-const char *steplist_agent(const struct view_steps *p, size_t turn);
+/* Writes the name of the agent that made a step. */
+void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size);
 /* Returns how many files the steps of a line of notes changed; 0 until one of them has ended. */
 size_t steplist_note_files(const struct view_steps *p, const struct line *l);
 const struct step_stat *steplist_stat(const struct view_steps *p, const struct step_row *st);

@@ -59,13 +59,14 @@ static void state_of_stat(const struct step_stat *stat, const struct step_row *s
 	if (stat->files)
 		return;
 	out->role = ROLE_DIM;
-	if (stat->own)
-		snprintf(out->words, sizeof(out->words), "git");
+	if (stat->own.n)
+		snprintf(out->words, sizeof(out->words),
+			 git_files_commit(&stat->own) ? "commit" : "git");
 	else if (stat->dirs)
 		snprintf(out->words, sizeof(out->words), "%zu dir%s", stat->dirs,
 			 stat->dirs == 1 ? "" : "s");
 	else
-		snprintf(out->words, sizeof(out->words), st->elsewhere ? "outside" : "-");
+		snprintf(out->words, sizeof(out->words), st->elsewhere ? "outside" : "as before");
 }
 
 /* Sets the state: a sign and a word, else the number of lines. */
@@ -103,12 +104,16 @@ static void state_of(const struct view_steps *p, const struct step_row *st, int 
 static void state_of_turn(const struct view_steps *p, const struct line *l, int cols,
 			  struct state *out)
 {
-	size_t added = 0, deleted = 0, files = steplist_turn_sum(p, l->sub, &added, &deleted);
+	const struct turn_sum sum = steplist_turn_sum(p, l->sub);
 
 	*out = (struct state){.role = ROLE_DIM};
-	if (files)
-		count_files(out, files, cols);
-	count_lines(out, added, deleted);
+	if (sum.undone)
+		say(out, ROLE_DIM, "- undone");
+	else if (sum.commits)
+		say(out, ROLE_DIM, "commit");
+	else if (sum.files)
+		count_files(out, sum.files, cols);
+	count_lines(out, sum.added, sum.deleted);
 }
 
 static void state_of_file(const struct stat_file *f, struct state *out)
@@ -274,14 +279,16 @@ static void draw_git(const struct view_steps *p, struct surface *s, struct rect 
 static void draw_notes(const struct view_steps *p, struct surface *s, struct rect line, int x,
 		       int end, const struct line *l)
 {
-	const struct model *m = p->v.ui->spec.model;
 	size_t files = steplist_note_files(p, l);
-	AUTO_BUF struct buf words = BUF_INIT;
+	AUTO_BUF struct buf fit = BUF_INIT;
+	AUTO_FREE char *words = NULL;
+	char agent[48];
 
-	buf_fmt(&words, "%s's notes: %zu file%s", steplist_agent(p, steplist_turn_at(m, l->at)),
-		files, files == 1 ? "" : "s");
+	steplist_agent(p, l->at, agent, sizeof(agent));
+	words = xasprintf("%s's notes: %zu file%s", agent, files, files == 1 ? "" : "s");
 	x += draw_fold(p, s, x, line.y, l);
-	surface_hostile_end(s, x, line.y, end - x, ROLE_DIM, words.data);
+	text_fit_end(&fit, words, end - x);
+	surface_text(s, x, line.y, end - x, ROLE_DIM, fit.data);
 }
 
 static void draw_file(const struct view_steps *p, struct surface *s, struct rect line, int x,

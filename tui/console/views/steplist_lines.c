@@ -36,25 +36,6 @@ const struct step_stat *steplist_stat(const struct view_steps *p, const struct s
 	return p->stats && !st->running && !st->gone ? stats_get(p->stats, st->id) : NULL;
 }
 
-/* Returns whether a step changed nothing in the project, and was no command of the agent's. The
- * name of a running step decides. */
-bool steplist_is_note(const struct step_row *st)
-{
-	if (st->running)
-		return st->kind == STEP_AMBIENT && st->command && strstr(st->command, ": edit ~/");
-	return step_is_note(st->kind, st->elsewhere,
-			    st->created + st->modified + st->deleted + st->renamed, st->command);
-}
-
-const char *steplist_agent(const struct view_steps *p, size_t turn)
-{
-	const struct model *m = p->v.ui->spec.model;
-
-	while (turn != SIZE_MAX && !m->turns[turn].session)
-		turn = turn ? turn - 1 : SIZE_MAX;
-	return turn != SIZE_MAX && m->turns[turn].agent ? m->turns[turn].agent : "agent";
-}
-
 /* ---- words ------------------------------------------------------------------------------------
  */
 
@@ -94,7 +75,7 @@ static void turn_text(const struct view_steps *p, const struct line *l, struct b
 	for (size_t i = l->sub; !words && i < steplist_turn_end(m, l->sub) && n < TURN_NAMES; i++) {
 		const char *name = step_deed(m->steps[i].kind, m->steps[i].command);
 
-		if (!name || steplist_is_note(&m->steps[i]))
+		if (!name || step_row_is_note(&m->steps[i]))
 			continue;
 		buf_str(out, n++ ? ", " : "");
 		text_escape(out, name, strlen(name));
@@ -269,6 +250,19 @@ static size_t session_at(const struct model *m, size_t turn)
 	return turn;
 }
 
+/* A recording has no session in its turns: its agent is the one that ran. */
+void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size)
+{
+	const struct model *m = p->v.ui->spec.model;
+	size_t session = session_at(m, steplist_turn_at(m, step));
+	const char *name = session != SIZE_MAX ? m->turns[session].agent : NULL;
+
+	if (name)
+		text_escape_into(out, size, name, strlen(name));
+	else
+		ui_agent(p->v.ui, out, size);
+}
+
 /* Adds a heading where a session begins, unless all steps are this session's. */
 static void add_session(struct view_steps *p, size_t step)
 {
@@ -308,7 +302,7 @@ static size_t work_of(const struct view_steps *p, size_t from, size_t upto)
 	size_t n = 0;
 
 	for (size_t i = from; i < upto; i++)
-		n += p->places || !steplist_is_note(&p->v.ui->spec.model->steps[i]);
+		n += p->places || !step_row_is_note(&p->v.ui->spec.model->steps[i]);
 	return n;
 }
 
@@ -320,23 +314,24 @@ size_t steplist_note_files(const struct view_steps *p, const struct line *l)
 	for (size_t i = l->at; i < l->sub; i++) {
 		const struct step_row *st = &m->steps[i];
 
-		if (steplist_is_note(st))
+		if (step_row_is_note(st))
 			files += st->created + st->modified + st->deleted + st->renamed;
 	}
 	return files;
 }
 
+/* Adds a row for notes; those of earlier sessions are of no use here. */
 static void add_notes(struct view_steps *p, const int64_t *places, size_t from, size_t upto,
 		      unsigned depth)
 {
 	const struct model *m = p->v.ui->spec.model;
 	struct line l = {.kind = LINE_NOTES, .at = from, .sub = upto, .depth = depth};
 
-	if (p->places || *p->list.filter || !steplist_note_files(p, &l))
+	if (p->places || *p->list.filter || m->steps[from].earlier || !steplist_note_files(p, &l))
 		return;
 	add(p, l);
 	for (size_t i = from; i < upto && steplist_is_open(p, &l); i++)
-		if (steplist_is_note(&m->steps[i]))
+		if (step_row_is_note(&m->steps[i]))
 			add_step(p, places, i, depth + 1);
 }
 
@@ -355,7 +350,7 @@ static void add_turn(struct view_steps *p, const int64_t *places, size_t from, s
 		return;
 	add_notes(p, places, from, upto, row);
 	for (size_t i = from; i < upto; i++)
-		if (p->places || !steplist_is_note(&m->steps[i]))
+		if (p->places || !step_row_is_note(&m->steps[i]))
 			add_step(p, places, i, row);
 		else
 			add_edits(p, places, m->steps[i].id, row);
@@ -377,6 +372,17 @@ static size_t rows_end(const struct view_steps *p, size_t from)
 	return end;
 }
 
+/* Returns whether these steps are all of an earlier session, and notes. */
+static bool is_idle_session(const struct view_steps *p, size_t from, size_t end)
+{
+	const struct model *m = p->v.ui->spec.model;
+	const size_t session = session_at(m, steplist_turn_at(m, from));
+
+	return m->steps[from].earlier && !work_of(p, from, end) &&
+	       (!from || session_at(m, steplist_turn_at(m, from - 1)) != session) &&
+	       (end == m->n_steps || session_at(m, steplist_turn_at(m, end)) != session);
+}
+
 /* Moves the cursor to its line, whose place may have changed. */
 static void keep_cursor(struct view_steps *p)
 {
@@ -394,14 +400,22 @@ void steplist_collect(struct view_steps *p)
 {
 	const struct model *m = p->v.ui->spec.model;
 	AUTO_FREE int64_t *places = xcalloc(m->n_edits + 1, sizeof(*places));
-	size_t end;
+	size_t first = 0, end;
 
 	p->n = 0;
 	for (size_t i = 0; i < m->n_edits; i++)
 		places[i] = place_of(m, &m->edits[i]);
 	add_edits(p, places, 0, 0);
-	for (size_t i = 0; i < m->n_steps; i = end) {
+	/* A recording has no turns of earlier sessions. */
+	for (; p->v.ui->spec.replay && first < m->n_steps && m->steps[first].earlier; first++)
+		add_edits(p, places, m->steps[first].id, 0);
+	for (size_t i = first; i < m->n_steps; i = end) {
 		end = rows_end(p, i);
+		if (is_idle_session(p, i, end)) {
+			for (size_t k = i; k < end; k++)
+				add_edits(p, places, m->steps[k].id, 0);
+			continue;
+		}
 		if (!*p->list.filter)
 			add_session(p, i);
 		add_turn(p, places, i, end);

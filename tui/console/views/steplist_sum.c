@@ -122,26 +122,32 @@ size_t view_steps_turn(struct view *steps, int64_t *ret_newest)
 	return sum.partly ? 0 : files;
 }
 
-size_t steplist_turn_sum(const struct view_steps *p, size_t first, size_t *added, size_t *deleted)
+struct turn_sum steplist_turn_sum(const struct view_steps *p, size_t first)
 {
 	const struct model *m = p->v.ui->spec.model;
+	struct turn_sum ret = {0};
 	struct sum sum = {0};
-	size_t named = 0, more = 0, end = steplist_turn_end(m, first);
+	size_t named = 0, work = 0, undone = 0, end = steplist_turn_end(m, first);
 
 	for (size_t i = first; i < end; i++) {
 		const struct step_stat *stat =
 			is_agents(&m->steps[i]) ? steplist_stat(p, &m->steps[i]) : NULL;
 
+		work += !step_row_is_note(&m->steps[i]);
+		undone += !step_row_is_note(&m->steps[i]) && m->steps[i].undone;
 		if (!stat)
 			continue;
-		*added += stat->added;
-		*deleted += stat->deleted;
+		ret.added += stat->added;
+		ret.deleted += stat->deleted;
+		ret.commits |= git_files_commit(&stat->own);
 		if (stat->many || named + stat->n > SUM_FILES) {
-			more += stat->files;
+			ret.files += stat->files;
 			continue;
 		}
 		named += stat->n;
 		add_step(&sum, stat);
 	}
-	return count_files(&sum) + more;
+	ret.files += count_files(&sum);
+	ret.undone = work && undone == work;
+	return ret;
 }

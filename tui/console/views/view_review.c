@@ -92,10 +92,13 @@ static void judge(struct view_review *p, enum review_verb verb)
 			continue;
 		if (review_state_of(p, i) == PIECE_TAKEN && verb == REVIEW_KEEP)
 			ui_say(p->v.ui, "It is taken back: u brings it back.");
-		else
+		else if (verb != REVIEW_BRING_BACK || review_state_of(p, i) != PIECE_OPEN)
 			list[n++] = h;
 		p->pieces[i].toggled = false;
 	}
+	if (verb == REVIEW_BRING_BACK && n == 0)
+		ui_say(p->v.ui,
+		       "This was neither kept nor taken back: there is nothing to bring back.");
 	say_all(p, verb, list, n);
 	if (verb != REVIEW_BRING_BACK)
 		go_on(p, hunk);

@@ -318,18 +318,35 @@ static void draw_title(const struct view_review *p, struct surface *s, struct re
 		    p->words ? p->words : "", p->hunks.cut ? "; more than fits here" : "");
 }
 
+/* Writes why there is no row. */
+static void say_none(const struct view_review *p, char *out, size_t size)
+{
+	const struct ui *ui = p->v.ui;
+	char keys[32];
+
+	if (!p->read || *p->why || p->hunks.n || !p->n_steps || p->session) {
+		snprintf(out, size, "%s",
+			 *p->why      ? p->why
+			 : !p->read   ? "The changes are being read."
+			 : p->hunks.n ? "All of it is kept; F lists it."
+			 : p->n_steps ? "No file of the project has changed."
+			 : model_running(ui->spec.model, NULL)
+				 ? "A step still runs: what it changed shows when it ends."
+				 : "The agent has changed nothing yet.");
+		return;
+	}
+	ui_keys(p->v.ui, PLACE_REVIEW, ACTION_REVIEW_SCOPE, keys, sizeof(keys));
+	snprintf(out, size, "No file of the project has changed in this turn; %s shows all turns.",
+		 keys);
+}
+
 void review_draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct view_review *p = (struct view_review *)v;
 	const struct rect body = {r.x, r.y + 1, r.w, MAX(0, r.h - 1)};
-	const char *none = *p->why	? p->why
-			   : !p->read	? "The changes are being read."
-			   : p->hunks.n ? "All of it is kept; F lists it."
-			   : p->n_steps ? "No file of the project has changed."
-			   : model_running(v->ui->spec.model, NULL)
-				   ? "A step still runs: what it changed shows when it ends."
-				   : "The agent has changed nothing yet.";
+	char none[256];
 
+	say_none(p, none, sizeof(none));
 	draw_title(p, s, r);
 	if (p->message.len)
 		list_draw(&p->message_list, s, body, focused, message_rows(p), "", draw_message_row,

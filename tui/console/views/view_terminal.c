@@ -4,7 +4,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "tui/console/dialogs/approval.h"
+#include "tui/console/frame/ui.h"
 #include "tui/term/term.h"
 
 #define WHEEL_LINES 3
@@ -88,7 +88,7 @@ static void draw_waiting(struct ui *ui, struct surface *s, struct rect r)
 
 	if (r.h < 8 || r.w < 20 || ask->held || !is_blank(s, r))
 		return;
-	what = approval_headline(ui, ask);
+	what = ui_headline(ui, ask);
 	y = draw_centred(s, r, y, ROLE_STRONG, what, 1);
 	y = draw_centred(s, r, y, ROLE_TEXT, ask->reason ? ask->reason : "", 3);
 	ui_keys(ui, PLACE_TERMINAL, ACTION_FOCUS_APPROVALS, keys, sizeof(keys));

@@ -1,4 +1,4 @@
-/* process - sections of a profile about processes, the kernel's tables and terminals. */
+/* section_process - processes, the kernel's tables and terminals in a profile. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/profile_priv.h"
 

@@ -1,4 +1,4 @@
-/* writes - sections of a profile about writing: an allow list, and denials of renames around it. */
+/* section_writes - writing in a profile: an allow list, and denials of renames around it. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

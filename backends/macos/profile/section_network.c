@@ -1,4 +1,4 @@
-/* network - sections of a profile about the network and unix sockets. */
+/* section_network - the network and unix sockets in a profile. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/profile_priv.h"
 

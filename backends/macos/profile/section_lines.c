@@ -1,4 +1,4 @@
-/* lines - rules, and the built-in lists that rules may loosen, as rules of a profile. */
+/* section_lines - rules, and the built-in lists that rules may loosen, as rules of a profile. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/profile_priv.h"
 

@@ -1,4 +1,4 @@
-/* reads - sections of a profile about reading: a deny list over all, or an allow list. */
+/* section_reads - reading in a profile: a deny list over all, or an allow list. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/profile_priv.h"
 

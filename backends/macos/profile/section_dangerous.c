@@ -1,4 +1,4 @@
-/* dangerous - sections of a profile about names: files that the host runs or obeys, and secrets. */
+/* section_dangerous - names in a profile: files that the host runs or obeys, and secrets. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
