@@ -72,6 +72,8 @@ int child_message_send(int sock, const struct note *note, const int *fds, size_t
 int child_message_recv(int sock, struct note *note, int *fds, size_t n);
 /* Sends NOTE_FAILED and exits. For B and the agent. */
 BORROWED_STACK NORETURN void child_message_fail(int sock, int status, const struct err *err);
+/* Says that this command was not found, and what the user may do. Returns -ENOENT. */
+int child_message_not_found(const char *name, struct err *err);
 
 /* ---- build.c ---- */
 /* The read gate's mounts. The mounter makes them; B receives them when it needs the first one. */

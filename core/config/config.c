@@ -61,8 +61,8 @@ static const char *nearest(const char *key)
 	for (size_t i = 0; i < n; i++) {
 		const char *its = strrchr(keys[i].name, '.');
 
-		/* The same name in another section is nearer than its letters suggest. */
-		if (its && str_eq(its + 1, name))
+		/* Before any section the name is all that is known. */
+		if (!dot && its && str_eq(its + 1, name))
 			nearest_take(&near, keys[i].name, 1);
 		else
 			nearest_try(&near, keys[i].name);

@@ -82,7 +82,7 @@ static const struct config_key keys[] = {
 	 "for profiles: an option to put before the command's own, unless the command has it"},
 	{"sandbox.unprompted", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "for profiles: the agent's own option for asking nothing by itself: see agent.prompts"},
-	{"agent.prompts", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"agent.prompts", CONFIG_LIST, NULL, "own|cordon", PROJECT_NEVER, NULL,
 	 "own: agents ask before edits and commands by themselves, too; cordon: they are started "
 	 "with their own option for not asking, and cordon alone asks; behind a profile's name it "
 	 "is for that agent (claude cordon); of several the last that fits counts"},

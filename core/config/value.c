@@ -62,6 +62,14 @@ static bool in_words(const char *words, const char *s)
 	return false;
 }
 
+/* Returns "cordon" for "claude cordon", and for "cordon" alone. */
+static const char *after_name(const char *value)
+{
+	size_t len = strcspn(value, " ");
+
+	return value[len] ? value + len + strspn(value + len, " ") : value;
+}
+
 char *config_value_form(const struct config_key *key, const char *base, const char *home,
 			const char *value, const char **why)
 {
@@ -96,8 +104,12 @@ char *config_value_form(const struct config_key *key, const char *base, const ch
 			return path_clean(whole);
 		*why = "say an absolute path or one that begins with ~/";
 		return NULL;
-	case CONFIG_STR:
 	case CONFIG_LIST:
+		if (!key->words || in_words(key->words, after_name(value)))
+			break;
+		*why = key->words;
+		return NULL;
+	case CONFIG_STR:
 		break;
 	}
 	if (*value)

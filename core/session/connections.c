@@ -199,9 +199,8 @@ uint16_t model_offer(const struct model *m, uint64_t seq)
 
 static void offer(struct session *s, const struct client_event *ev)
 {
-	AUTO_FREE char *words =
-		xasprintf("%s listens on %u: p opens it at localhost:%u",
-			  *ev->program ? ev->program : "a process", ev->port, ev->port);
+	AUTO_FREE char *words = xasprintf("%s listens on %u: p opens it",
+					  *ev->program ? ev->program : "a process", ev->port);
 	const struct row *row =
 		model_add_row(&s->model, ROW_NOTE, 0, (int)ev->pid, 0, "listen", words, NULL);
 

@@ -105,7 +105,10 @@ drop=
 start 180 40 "$dir" "$drop$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text 'serve 3004' && keys Enter
-sees 'python3 listens on 3004: p opens it at localhost' "a server that begins to listen is offered"
+sees 'python3 listens on 3004: p opens it' "a server that begins to listen is offered"
+resize 60 40
+sees ' python3 listens on 3004: p opens it' "also on a narrow terminal"
+resize 180 40
 keys C-] l
 keys G
 press_until 'published: localhost:3004 leads to port 3004' "p publishes it" p

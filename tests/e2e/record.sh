@@ -43,6 +43,11 @@ keys C-] q
 ended "and the console with it" 0
 is "$(recorded)" 1 "there is one recording"
 
+# ---- a start that failed is no session ----
+start 120 36 "$dir" "$CORDON run -- no-such-command-here"
+ended "a command that is not found" 127
+is "$(recorded)" 1 "leaves no recording"
+
 # ---- which there are ----
 list=$("$CORDON" replay --list)
 like "$list" 'LENGTH +TURNS' "they are listed"

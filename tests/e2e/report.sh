@@ -9,8 +9,8 @@ hosts_folder "$@"
 hosts_start
 mkdir -p "$TEST_TMP/bin" "$HOME/.ssh" && echo key >"$HOME/.ssh/id_rsa"
 printf '#!/bin/sh\n[ "$1" != bad ]\n' >"$TEST_TMP/bin/pytest" && chmod +x "$TEST_TMP/bin/pytest"
-mkdir -p "$HOME/notes" "$HOME/.config/cordon"
-printf '[rule "t"]\n\tallow = write ~/notes/**\n' >"$HOME/.config/cordon/config"
+mkdir -p "$HOME/notes/old" "$HOME/notes/one" "$HOME/.config/cordon" && : >"$HOME/notes/old/is"
+printf '[rule "t"]\n\tallow = write ~/notes/**\n\tdeny = write ~/notes/old/**\n\tdeny = write ~/notes/one/**\n' >"$HOME/.config/cordon/config"
 secret=ghp_$(printf 'a%.0s' {1..36})
 
 # ---- an agent with two turns
@@ -28,6 +28,7 @@ run("python3", "-c", "open('a.txt', 'w').write('one\\\\ntwo\\\\n'); open('b<i>\`
 run("pytest", "bad")
 run("cat", "$HOME/.ssh/id_rsa")
 run("sh", "-c", "echo x >/usr/no")
+run("sh", "-c", "for f in 1 2 3 .env; do echo x >$HOME/notes/old/\$f; done; echo x >$HOME/notes/one/1; rm $HOME/notes/old/is")
 run("sh", "-c", "sed -i s/one/ONE/ a.txt; echo three >>a.txt")
 run("pytest", "good")
 for _ in range(2):
@@ -73,6 +74,11 @@ like "$md" '## Turn 1, .*
 fix .*- ` a.txt ` \+3 -0' "a turn has its prompt and files"
 like "$md" '### Refused.*/usr/no' "refusals"
 unlike "$md" 'openat' "in words"
+refused=$(sed -n '/^### Refused/,/^#* Undone/p' <<<"$md")
+like "$refused" '` write ` in ` [^ ]*/notes/old `, 3 names: ` rule' "those of one rule in one directory are one line"
+like "$refused" '` write ` ` [^ ]*/notes/old/.env `: ` rule' "but for a secret"
+like "$refused" '` write ` ` [^ ]*/notes/one/1 `: ` rule' "a single one has its name"
+like "$refused" '` delete ` ` [^ ]*/notes/old/is `: ` rule' "another act is another line"
 like "$md" '`` b<i>`\\x1b\[31m ``' "in Markdown, a name is code, whatever is in it"
 unlike "$md" "$secret|"$'\033'"|"$'\u202e' "no secret, no control character"
 like "$md" ' line \*{40}' "but stars"

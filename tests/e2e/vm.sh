@@ -221,5 +221,8 @@ like "$(grep -v '^room' "$TEST_TMP/err")" '^cordon: .*image is full: .*cordon vm
 is "$status $(cat "$TEST_TMP/room")" "$([ $status = 0 ] && echo 0 room || echo 125 "")" "and room can be made in the guest, or nothing has run"
 ok "reset" cordon_in "$dir" vm reset
 is "$("$CORDON" vm list)" "" "forgets what was kept"
+out=$(run --headless -- no-such-command 2>&1)
+is "$?" 127 "a command that the guest does not have"
+like "$out" "^cordon: 'no-such-command': command not found inside the sandbox: install it, or say its path" "what to do is said"
 [ -z "${servers:-}" ] || kill "$servers"
 done_testing

@@ -319,6 +319,27 @@ static void a_message_ends_when_something_opens(void **state)
 	assert_false(scene_shows(s, "is marked"));
 }
 
+/* A shell keeps no notes: it wrote where the user allowed it. */
+static void only_agents_keep_notes(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
+	struct step_row *note;
+
+	turns[0] = (struct turn_mark){.session = true, .agent = xstrdup("bash")};
+	model_set_turns(&s->model, turns, 1);
+	note = model_add_step(&s->model, 6, STEP_AMBIENT, "bash: edit ~/hello", 1000000);
+	note->running = false;
+	note->elsewhere = true;
+	note->created = 1;
+	ui_changed(s->ui);
+	scene_keys(s, "C-] s");
+	assert_true(scene_shows(s, "1 file outside the folder"));
+	assert_false(scene_shows(s, "'s notes"));
+	s->ui->spec.agent = true;
+	assert_true(scene_shows(s, "bash's notes: 1 file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +363,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_message_ends_when_something_opens, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(turns_are_a_tree, scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(only_agents_keep_notes, scene_set_up,
+						scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_step_says_in_which_folders_it_is_undone,

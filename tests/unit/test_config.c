@@ -190,6 +190,12 @@ static void bad_input(void **state)
 					    "sandbox.backend?"},
 		{"[sandbx]\nmemory = 1\n", "config:2: unknown key sandbx.memory: did you mean "
 					   "sandbox.memory?"},
+		{"[undo]\nkeep = 5\n",
+		 "config:2: unknown key undo.keep: man cordon-config lists them"},
+		{"[agent]\nprompts = foo\n",
+		 "config:2: bad value 'foo' for agent.prompts: own|cordon"},
+		{"[agent]\nprompts = claude  both\n", "for agent.prompts: own|cordon"},
+		{"[agent]\nprompts = claude cordon own\n", "for agent.prompts: own|cordon"},
 		{"[sandbox]\nmemory = lots\n", "config:2: bad value 'lots'"},
 		{"[sandbox]\nmemory = 99999999999g\n", "bad value"},
 		{"[sandbox]\nmemory = -1\n", "bad value"},

@@ -30,6 +30,7 @@ struct fact {
 	bool secret;  /* FACT_REFUSAL: the object is a secret by its name */
 	int64_t us;   /* FACT_QUESTION: time to the answer; -1: unknown */
 	size_t count; /* number of equal facts */
+	size_t names; /* of refusals in the directory `object`; 0: it is the refused object */
 	enum runs_tests tests;
 	char *op, *object, *program, *answer, *by, *reason; /* raw; NULL: none */
 };

@@ -99,9 +99,11 @@ static void put_refusal(struct page *p, const struct fact *f)
 	struct doc *d = &p->doc;
 
 	doc_quote(d, answers_op(f->op ? f->op : "?"));
-	doc_say(d, " ");
+	doc_say(d, f->names ? " in " : " ");
 	doc_quote(d, f->object ? f->object : "");
-	if (f->count > 1)
+	if (f->names)
+		doc_say(d, ", %zu names", f->names);
+	if (f->count > MAX(f->names, (size_t)1))
 		doc_say(d, ", %zu times", f->count);
 	if (f->reason && *f->reason) {
 		doc_say(d, ": ");
@@ -141,6 +143,37 @@ static const struct section sections[] = {
 /* Returns whether a list has the fact. */
 typedef bool (*want_fact)(const struct page *p, const struct fact *f);
 
+/* Returns whether one rule refused the same in one directory. A secret has a line of its own. */
+static bool is_alike(const struct page *p, const struct fact *a, const struct fact *b)
+{
+	const size_t dir = a->object ? (size_t)(path_base(a->object) - a->object) : 0;
+
+	return a->kind == FACT_REFUSAL && a->by && str_starts(a->by, "rule '") &&
+	       str_eq(a->by, b->by) && str_eq(a->op, b->op) && str_eq(a->reason, b->reason) &&
+	       dir && b->object && (size_t)(path_base(b->object) - b->object) == dir &&
+	       memcmp(a->object, b->object, dir) == 0 && !is_secret(p, a) && !is_secret(p, b);
+}
+
+/* Adds an item for the first fact and the later ones like it, which become NULL. */
+static void put_alike(struct page *p, const struct section *s, const struct fact **list, size_t n)
+{
+	struct fact all = *list[0];
+	AUTO_FREE char *dir = NULL;
+
+	for (size_t i = 1; i < n; i++) {
+		if (!list[i] || !is_alike(p, list[0], list[i]))
+			continue;
+		all.names = MAX(all.names, (size_t)1) + 1;
+		all.count += list[i]->count;
+		list[i] = NULL;
+	}
+	if (all.names)
+		all.object = dir = path_dir(all.object);
+	doc_item(&p->doc, true);
+	s->put(p, &all);
+	doc_item(&p->doc, false);
+}
+
 /* Adds the list of these facts below a heading; level 0: folded below their number. */
 static void put_facts(struct page *p, const struct turn_facts *turns, size_t n, int level,
 		      const struct section *s, want_fact only)
@@ -166,11 +199,9 @@ static void put_facts(struct page *p, const struct turn_facts *turns, size_t n, 
 	else
 		doc_fold(d, title);
 	doc_list(d, true);
-	for (size_t i = 0; i < n_found; i++) {
-		doc_item(d, true);
-		s->put(p, found[i]);
-		doc_item(d, false);
-	}
+	for (size_t i = 0; i < n_found; i++)
+		if (found[i])
+			put_alike(p, s, found + i, n_found - i);
 	doc_list(d, false);
 	if (!level)
 		doc_fold(d, NULL);

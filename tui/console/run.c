@@ -504,7 +504,8 @@ void run_host(const struct session_spec *spec, const struct console_options *opt
 		result = run(&r, spec, line, terminal, end, &err);
 	if (result < 0)
 		end->status = 125;
-	if (tape_close(take_ptr(&r.tape), result < 0 ? NULL : &err) < 0 && !err.code)
+	if (tape_close(take_ptr(&r.tape), !r.host.failed, result < 0 ? NULL : &err) < 0 &&
+	    !err.code)
 		end->status = 125;
 	if (err.code && !end->error)
 		end->error = xstrdup(err.text);

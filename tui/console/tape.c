@@ -165,7 +165,7 @@ static int write_file(struct tape *t, struct err *err)
 	return r < 0 ? err_set(err, r, "--record '%s'", t->file) : 0;
 }
 
-int tape_close(struct tape *t, struct err *err)
+int tape_close(struct tape *t, bool ran, struct err *err)
 {
 	bool opened;
 	int r = 0;
@@ -178,7 +178,7 @@ int tape_close(struct tape *t, struct err *err)
 	t->rec = NULL;
 	if (opened && t->file)
 		r = write_file(t, err);
-	if (opened && r == 0 && !config_bool(t->config, "record.enabled"))
+	if (opened && r == 0 && (!ran || !config_bool(t->config, "record.enabled")))
 		ring_remove(t->state_dir, t->session);
 	tape_free(t);
 	return r;

@@ -18,8 +18,9 @@ int tape_prepare(struct tape **ret, const struct config *c, const char *file, st
 	MUST_USE;
 int tape_open(struct tape *t, const char *state_dir, const struct model *m, struct term *term,
 	      struct err *err) MUST_USE;
-/* Completes the recording and writes the file of --record. */
-int tape_close(struct tape *t, struct err *err) MUST_USE;
+/* Completes the recording and writes the file of --record. ran: the command has run; else the
+ * recording is removed. */
+int tape_close(struct tape *t, bool ran, struct err *err) MUST_USE;
 
 /* Records output that the term was fed. data is the tape. */
 void tape_output(void *data, const char *bytes, size_t len);

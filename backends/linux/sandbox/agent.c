@@ -120,22 +120,13 @@ static int find_program(char *path, size_t size, const char *name, const char *c
 	}
 }
 
-/* Returns what the user may do about a command that was not found. */
-static const char *advice_for(const char *name)
-{
-	if (strpbrk(name, " |&;<>"))
-		return ": a line for a shell is run by sh -c 'LINE'";
-	return strchr(name, '/') ? "" : ": install it, or say its path if it is not in PATH";
-}
-
 BORROWED_STACK static NORETURN void fail_exec(int sock, const char *name, int r)
 {
 	struct err err = {0};
 	int status = r == -ENOENT ? 127 : 126;
 
 	if (status == 127)
-		err_say(&err, r, "'%s': command not found inside the sandbox%s", name,
-			advice_for(name));
+		child_message_not_found(name, &err);
 	else
 		err_set(&err, r, "'%s' cannot be executed", name);
 	child_message_fail(sock, status, &err);

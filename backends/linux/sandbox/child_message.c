@@ -101,3 +101,14 @@ NORETURN void child_message_fail(int sock, int status, const struct err *err)
 	child_message_send(sock, &note, NULL, 0);
 	_exit(status);
 }
+
+int child_message_not_found(const char *name, struct err *err)
+{
+	const char *advice = ": install it, or say its path if it is not in PATH";
+
+	if (strpbrk(name, " |&;<>"))
+		advice = ": a line for a shell is run by sh -c 'LINE'";
+	else if (strchr(name, '/'))
+		advice = "";
+	return err_say(err, -ENOENT, "'%s': command not found inside the sandbox%s", name, advice);
+}

@@ -99,10 +99,10 @@ static void start_program(struct monitor *m)
 static void fail_exec(struct monitor *m, const struct shim_event *e)
 {
 	int status = e->status == 127 ? 127 : 126;
+	struct err err = {0};
 
-	if (status == 127)
-		monitor_fail(m, status, "'%s': command not found inside the sandbox",
-			     m->spec->argv[0]);
+	if (status == 127 && child_message_not_found(m->spec->argv[0], &err) < 0)
+		monitor_fail(m, status, "%s", err.text);
 	monitor_fail(m, status, "'%s' cannot be executed: %s", m->spec->argv[0], strerror(e->code));
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/base/builtin.h"
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
@@ -276,6 +277,14 @@ static void draw_git(const struct view_steps *p, struct surface *s, struct rect 
 				    stat->git.list[l->sub]);
 }
 
+/* Returns whether it is a coding agent, which keeps notes: it has a profile. */
+static bool keeps_notes(const struct view_steps *p, const char *agent)
+{
+	AUTO_FREE char *file = xasprintf("%s.profile", agent);
+
+	return p->v.ui->spec.agent || builtin_find(file);
+}
+
 static void draw_notes(const struct view_steps *p, struct surface *s, struct rect line, int x,
 		       int end, const struct line *l)
 {
@@ -285,7 +294,9 @@ static void draw_notes(const struct view_steps *p, struct surface *s, struct rec
 	char agent[48];
 
 	steplist_agent(p, l->at, agent, sizeof(agent));
-	words = xasprintf("%s's notes: %zu file%s", agent, files, files == 1 ? "" : "s");
+	words = keeps_notes(p, agent)
+			? xasprintf("%s's notes: %zu file%s", agent, files, files == 1 ? "" : "s")
+			: xasprintf("%zu file%s outside the folder", files, files == 1 ? "" : "s");
 	x += draw_fold(p, s, x, line.y, l);
 	text_fit_end(&fit, words, end - x);
 	surface_text(s, x, line.y, end - x, ROLE_DIM, fit.data);
