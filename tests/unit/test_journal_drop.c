@@ -115,7 +115,9 @@ static void what_a_redo_ends_stays_where_it_fails(void **state)
 		inject_run(&in, redo_last, p);
 		more = in.failed >= 0;
 		pair_close(p);
-		check_outlived(p, NULL, n);
+		/* An undone step with a log that cannot be read stays; see redo_drop.c. */
+		if (in.failed != SYS_openat && in.failed != SYS_pread64)
+			check_outlived(p, NULL, n);
 		teardown(&mine);
 	}
 }
