@@ -42,9 +42,12 @@ uint32_t vtree_add_node(struct vtree *t, struct vnode one)
 
 bool vtree_is_at_home(const struct vtree *t, size_t i)
 {
-	const struct vnode *n = t->child[i] ? &t->nodes[t->child[i] - 1] : NULL;
+	const struct vnode *n;
 
-	return n && n->up != NO_NODE && n->entry == i;
+	if (!t->child[i])
+		return false;
+	n = &t->nodes[t->child[i] - 1];
+	return n->up != NO_NODE && n->entry == i;
 }
 
 void vtree_set_child(struct vtree *t, uint32_t dir, const char *name, uint32_t node)
