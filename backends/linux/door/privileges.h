@@ -8,10 +8,10 @@
 /*
  * Programs inside have no capability. A keeper that root started has some, to restore files in
  * undo, and performs the programs' calls. File capabilities would give them to any user of the host
- * who runs the file, and are refused with the kernel's error. A set-id bit would give any other user
- * the rights of the one who started cordon, outside the sandbox. A new one of a file is dropped
- * silently, as the kernel drops bits that a process may not set. A bit that the file has already
- * stays until a program inside opens the file for writing.
+ * who runs the file, and are refused with the kernel's error. A set-id bit would give any other
+ * user the rights of the one who started cordon, outside the sandbox. A new one of a file is
+ * dropped silently, as the kernel drops bits that a process may not set. A bit that the file has
+ * already stays until a program inside opens the file for writing.
  *
  * Threads: any; no state. Source: inode_owner_or_capable() and file_remove_privs() of the kernel,
  * capabilities(7).

@@ -278,8 +278,8 @@ static bool is_covered(const struct question *q, const struct covers *by)
 		       : grants_cover(by->kind, by->object, by->extent, q->path);
 }
 
-/* Ends questions that the answer covers (by NULL: that changed rules decide). Their calls are judged
- * again, each under its own name. */
+/* Ends questions that the answer covers (by NULL: that changed rules decide). Their calls are
+ * judged again, each under its own name. */
 static void release_decided(struct keeper *k, const struct covers *by)
 {
 	uint64_t last = k->last_question; /* a newer question was just judged */
