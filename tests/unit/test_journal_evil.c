@@ -320,7 +320,7 @@ static void a_history_put_aside_leaves_nothing_of_others(void **state)
 	}
 }
 
-/* Whoever takes it over has no history in the end. */
+/* The session that puts it aside begins with an empty history. */
 static void a_history_with_files_of_others_is_not_taken_over(void **state)
 {
 	struct fix *f = *state;

@@ -330,7 +330,7 @@ static void an_edit_before_the_lasting_one_came(void **state)
 }
 
 /* It had touched the path before, so that what the short one left is unknown. */
-static void nobody_where_the_lasting_one_wrote_before_and_after(void **state)
+static void no_edit_is_found_where_the_lasting_one_wrote_before_and_after(void **state)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -360,7 +360,7 @@ int main(void)
 		TEST(nobody_where_the_first_to_begin_wrote_last),
 		cmocka_unit_test(an_edit_before_many_renames),
 		cmocka_unit_test(an_edit_before_the_lasting_one_came),
-		TEST(nobody_where_the_lasting_one_wrote_before_and_after),
+		TEST(no_edit_is_found_where_the_lasting_one_wrote_before_and_after),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

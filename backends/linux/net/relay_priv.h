@@ -125,7 +125,7 @@ struct named *named_new(struct relay *r, const struct net_note *dial);
 #define NAMED_OVER SIZE_MAX
 size_t named_look(struct named *n, int from);
 void named_took(struct named *n, size_t bytes); /* they have been passed on */
-/* The keeper allows the name that it was asked about. Returns whether the check is over. */
+/* Goes on after the keeper has allowed the name. Returns whether the check is over. */
 bool named_passed(struct named *n);
 
 /* ---- resolve.c: names, through the host's nameservers ---------------------------------------- */

@@ -285,8 +285,8 @@ static bool is_others(const struct comparison *c, const struct after_image *p)
 	return !c->p->redo && p->flags & IMAGE_SHARED && !(p->flags & IMAGE_FOREIGN) && !p->earlier;
 }
 
-/* Compares the images in a file; only: those of these paths. Adds to `others` the paths of which
- * the step's own state is in "left". */
+/* Compares the images in a file, or those of the paths in `only` if it is not NULL. Adds paths to
+ * `others` if the step's own state of them is in "left". */
 static int compare_images(struct comparison *c, int dir, const char *name,
 			  const struct path_set *only, struct path_set *others)
 {
@@ -299,7 +299,7 @@ static int compare_images(struct comparison *c, int dir, const char *name,
 			continue;
 		else if (!is_others(c, &p))
 			r = compare_one(c, &p);
-		else if (p.flags & IMAGE_SHARED && others)
+		else if (others)
 			path_set_add_key(others, p.key);
 	return r == -ENOENT ? 0 : r;
 }
