@@ -41,8 +41,9 @@ static void begin(struct buf *record, bool whole)
 static void put(struct buf *record, enum rule_verdict verdict, enum rule_level level,
 		const char *pattern)
 {
-	/* A pattern of the whole system would take each program for the agent's. */
-	if (verdict == RULE_ALLOW && strcspn(pattern, "*?[") <= 1)
+	/* A pattern of the whole system would take each program for the agent's. One that names
+	 * anything does not: a PATH may lead to a directory of that name. */
+	if (verdict == RULE_ALLOW && pattern[strspn(pattern, "/*?")] == '\0')
 		return;
 	buf_ch(record, (char)verdict);
 	buf_ch(record, (char)level);

@@ -151,6 +151,27 @@ is "$(edits | grep '/beside')" "" "nor what commands write that run at the same 
 ok "and all of it is undone" undo_whole .
 rm -f beside* end
 
+# Directories that the agent exchanges and writes into.
+cat >exchange.py <<'P'
+import ctypes, os, random
+exchange = ctypes.CDLL(None).renameat2
+random.seed(1)
+for i in range(64):
+    os.makedirs(f"many/{i % 8}/{i // 8}")
+for i in range(400):
+    a, b = ("many/" + "/".join(str(random.randrange(8)) for _ in range(random.randint(1, 2))) for _ in "ab")
+    exchange(-100, a.encode(), -100, b.encode(), 2)
+    for d in a, b:
+        if os.path.isdir(d):
+            open(f"{d}/f{i % 50}", "w").write("agent")
+P
+session 'python3 exchange.py' ''
+end_session
+is "$(edits | grep '/many')" "" "nor what it writes in directories that it exchanges"
+ok "and all of it is undone" "$CORDON" undo
+ok "completely" test ! -e many
+rm exchange.py
+
 # Exchanged directories: an edit in one of them is reported by its current name.
 mkdir -p ex/one ex/two && echo 1 >ex/one/a && echo 2 >ex/two/a
 # shellcheck disable=SC2016

@@ -78,6 +78,8 @@ static void a_families(char **a)
 		{"dccp", AF_INET, SOCK_STREAM, 33},
 		{"mptcp", AF_INET, SOCK_STREAM, 262},
 		{"mptcp6", AF_INET6, SOCK_STREAM, 262},
+		{"smc-inet", AF_INET, SOCK_STREAM, 256},
+		{"l2tp", AF_INET, SOCK_DGRAM, 115},
 		{"xdp", 44, SOCK_RAW, 0},
 		{"netlink-xfrm", AF_NETLINK, SOCK_RAW, NETLINK_XFRM},
 		{"netlink-netfilter", AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER},
@@ -93,6 +95,7 @@ static void a_families(char **a)
 		{"kcm", 41, SOCK_SEQPACKET, 0},
 		{"key", AF_KEY, SOCK_RAW, 2},
 	};
+	int pair[2];
 
 	(void)a;
 	said("fastopen-connect", setsockopt(socket(AF_INET, SOCK_STREAM, 0), IPPROTO_TCP,
@@ -104,6 +107,8 @@ static void a_families(char **a)
 		said(list[i].name, socket(list[i].family, list[i].type, list[i].protocol));
 		snprintf(what, sizeof(what), "%s-high-bits", list[i].name);
 		said(what, syscall(SYS_socket, family | HIGH_BITS, list[i].type, list[i].protocol));
+		snprintf(what, sizeof(what), "%s-pair", list[i].name);
+		said(what, socketpair(list[i].family, list[i].type, list[i].protocol, pair));
 	}
 }
 

@@ -110,7 +110,19 @@ static void later_rules_count_when_there_are_many(void **state)
 static void a_rule_for_the_whole_system_does_not_count(void **state)
 {
 	(void)state;
-	RULES("allow write /**", "allow write **/*.log");
+	RULES("allow write /**", "allow write **/*.log", "allow write /*/**");
+	assert_false(written_by_agent("/usr/bin/git"));
+}
+
+static void a_wildcard_in_front_of_a_name_counts(void **state)
+{
+	(void)state;
+	RULES("allow write /**/node_modules/**", "allow write /*/u/tools/**");
+	answer("/*starred", EXTENT_EXACT);
+	assert_true(written_by_agent("/g/app/node_modules/.bin/notify"));
+	assert_true(written_by_agent("/g/u/tools/x"));
+	assert_true(written_by_agent("/*starred"));
+	assert_false(written_by_agent("/g/u/x"));
 	assert_false(written_by_agent("/usr/bin/git"));
 }
 
@@ -218,6 +230,7 @@ int main(void)
 		cmocka_unit_test(what_was_once_allowed_stays),
 		cmocka_unit_test(later_rules_count_when_there_are_many),
 		cmocka_unit_test(a_rule_for_the_whole_system_does_not_count),
+		cmocka_unit_test(a_wildcard_in_front_of_a_name_counts),
 		cmocka_unit_test(answers_count),
 		cmocka_unit_test(processes_share_them),
 		cmocka_unit_test(all_is_written_without_the_log),

@@ -94,6 +94,8 @@ unsigned short filter_prologue(struct sock_filter *code, const struct filter_spe
 			: spec->proxied			    ? 3
 							    : 1,
 			EAFNOSUPPORT);
+	/* The kernel would load the family's module, and TIPC makes usable pairs. */
+	n += add_choice(code + n, SYS_socketpair, families, 1, EOPNOTSUPP);
 	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 					       offsetof(struct seccomp_data, arch));
 	code[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_NATIVE, 0,

@@ -137,12 +137,23 @@ static const uint64_t ioctls[] = {
 	_IOW(0x94, 24, char[4096]),
 	_IOW(0x94, 26, uint64_t),   /* btrfs: makes a subvolume read-only or writable */
 	_IOWR(0x94, 37, char[200]), /* btrfs: the origin of a received subvolume */
+	_IOWR(0x94, 37, char[192]), /* the same for 32 bits, which is served to all */
 	_IOW(0x94, 63, char[4096]),
-	_IOW('o', 4, char[24]), /* OCFS2: a clone under a new name */
+	_IOW(0x94, 2, char[4096]), /* btrfs: rewrites a file that is open for reading */
+	_IOW(0x94, 16, char[48]),
+	_IO('f', 9),		  /* EXT4_IOC_MIGRATE: the same, and sets an inode flag */
+	_IOW(0xf5, 13, uint32_t), /* F2FS_IOC_SET_PIN_FILE: an inode flag, of any readable file */
+	_IOW('o', 4, char[24]),	  /* OCFS2: a clone under a new name */
 };
 
+/* File systems whose commands of their own are all refused. They create subvolumes too, set flags
+ * that make a file read-only, and set attributes that entries inherit. */
 #define IOCTL_TYPE 0xff00u
-#define BCACHEFS   0xbc00u /* creates subvolumes too, and options that entries inherit */
+static const uint64_t ioctl_types[] = {
+	0xbc00, /* bcachefs */
+	0x8300, /* ZFS */
+	0x9700, /* Ceph */
+};
 
 /* A lease on a file delays every open of it for 45 seconds: in an editor of the host, and in the
  * keeper, which opens files for all processes. */
@@ -278,7 +289,8 @@ static int rules_protocols(scmp_filter_ctx c)
 		int nr;
 		unsigned flags; /* the argument */
 	} sending[] = {{SCMP_SYS(sendto), 3}, {SCMP_SYS(sendmsg), 2}, {SCMP_SYS(sendmmsg), 3}};
-	static const unsigned protocols[] = {IPPROTO_DCCP, IPPROTO_SCTP, IPPROTO_MPTCP};
+	static const unsigned protocols[] = {IPPROTO_DCCP, 115 /* L2TP */, IPPROTO_SCTP,
+					     256 /* SMC */, IPPROTO_MPTCP};
 	const struct scmp_arg_cmp fast[] = {{1, SCMP_CMP_MASKED_EQ, LOW32, IPPROTO_TCP},
 					    {2, SCMP_CMP_MASKED_EQ, LOW32, TCP_FASTOPEN_CONNECT}};
 	int r = 0;
@@ -406,8 +418,9 @@ int filter_rules_add(scmp_filter_ctx c, const struct filter_spec *spec)
 		r = rules_namespaces(c, spec->nesting);
 	for (size_t i = 0; i < ARRAY_LEN(ioctls) && r == 0; i++)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, LOW32, ioctls[i]);
-	if (r == 0)
-		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, IOCTL_TYPE, BCACHEFS);
+	for (size_t i = 0; i < ARRAY_LEN(ioctl_types) && r == 0; i++)
+		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, IOCTL_TYPE,
+			    ioctl_types[i]);
 	for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
 		r = rule_if(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1, LOW32, fcntls[i]);
 	if (r == 0)

@@ -164,9 +164,13 @@ int folder_run(struct folder *f, const struct caller *c, struct op *o, const cha
 	if (f->granted)
 		tell_changing(k, o);
 	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
-	if (r == 0 && (o->kind == OP_MKDIR ||
-		       (o->kind == OP_RENAME && folder_dir_moves(f) != moves && !is_exchange(o))))
-		watch_made(k, f, (o->to ? o->to : o->at)->dirfd, g.path);
+	if (r == 0 &&
+	    (o->kind == OP_MKDIR || (o->kind == OP_RENAME && folder_dir_moves(f) != moves))) {
+		if (is_exchange(o))
+			watch_made(k, f, o->at->dirfd, path);
+		else
+			watch_made(k, f, (o->to ? o->to : o->at)->dirfd, g.path);
+	}
 	if (r >= 0 && (o->kind == OP_OPEN || makes_name(o)))
 		note_placed(f, c, o, g.path, o->kind == OP_LINK ? path2 : path);
 	if (o->touched) {

@@ -24,8 +24,8 @@ static bool lies_in(const struct watched_dir *d, const struct watched_dir *top)
 	return d;
 }
 
-/* A directory gets the name of a watched one. The events do not tell whether that one was removed
- * or exchanged (RENAME_EXCHANGE), so both are searched for. */
+/* A directory gets the name of a watched one, by another program. The events do not tell whether
+ * that one was removed or exchanged (RENAME_EXCHANGE), so both are searched for. */
 static void on_collision(struct keeper *k, struct watched_dir *d, struct watched_dir *child)
 {
 	struct watch *w = k->watch;
@@ -67,8 +67,14 @@ static void on_moved_dir(struct keeper *k, struct watched_dir *d, const char *na
 {
 	struct watch *w = k->watch;
 	struct watched_dir *child = watch_dir_child(d, name), *moving = w->by->moving;
+	int made = w->by->made;
 
-	if (child && child != moving && !is_replaced(w, d, child)) {
+	if (made && made != moving->wd && take_made(w, d, name)) {
+		/* The agent's exchange: `moving` has got its new name by the event before. */
+		watch_tree_put(&w->by->tree, made, d, d->folder, name);
+	} else if (child && child != moving && child->wd == made) {
+		watch_tree_move(moving, d, name); /* the next event is about the other directory */
+	} else if (child && child != moving && !is_replaced(w, d, child)) {
 		on_collision(k, d, child);
 	} else {
 		if (child && child != moving)
