@@ -385,12 +385,8 @@ static void collect_argv(struct run *run)
  * home. */
 static int check_home(const struct run *run, struct err *err)
 {
-	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev", NULL};
-	const char *top = NULL;
+	const char *top = folders_private(run->home);
 
-	for (size_t i = 0; private[i]; i++)
-		if (path_is_beneath(run->home, private[i]))
-			top = private[i];
 	if (!top || str_eq(run->spec.backend->name, "landlock"))
 		return 0;
 	for (size_t i = 0; i < run->folders.n; i++)
