@@ -20,7 +20,8 @@ struct options {
 
 static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct options, json),
-	 "one object a line: folder, gone, steps, used_us, bytes, and what they are of"},
+	 "one object a line: folder, label, gone, steps, used_us, bytes, and of these "
+	 "history_bytes, audit_bytes, cache_bytes, disk_bytes, notes_bytes"},
 	{"--prune", NULL, offsetof(struct options, prune),
 	 "remove history, audit log, cache and guest disk of folders that are gone"},
 	{"--older-than", "DAYS", offsetof(struct options, older_than),
@@ -234,5 +235,8 @@ int cmd_stores(int argc, char **argv, struct err *err)
 		r = check(&o, err);
 	if (r != 0)
 		return r > 0 ? 0 : CMD_FAILED;
-	return finish(run(&o, err) < 0 ? CMD_REFUSED : 0, err);
+	r = run(&o, err);
+	if (r == -EINVAL)
+		return CMD_FAILED;
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }
