@@ -153,6 +153,11 @@ printf '[sandbox]\n\topen-files = 99\n\tenv = PASSED\n' >"$HOME/.config/cordon/c
 is "$(run -- sh -c 'ulimit -n')" 99 "the user's file"
 is "$(run --set sandbox.open-files=88 -- sh -c 'ulimit -n')" 88 "--set is stronger"
 is "$(PASSED=1 run -- sh -c 'echo $PASSED')" 1 "sandbox.env passes a variable on"
+out=$(run --set sandbox.env=PASSED=1 -- true 2>&1)
+like "$? $out" "^125 .*sandbox.env 'PASSED=1': say a name alone" "which is named without a value"
+out=$(run --set sandbox.set-env=PASSED -- true 2>&1)
+like "$? $out" "^125 .*sandbox.set-env 'PASSED': say NAME=VALUE" "sandbox.set-env needs one"
+is "$(run --set sandbox.set-env=PASSED= -- sh -c 'echo "<${PASSED-unset}>"')" "<>" "which may be empty"
 mkdir "$HOME/mail"
 printf '[sandbox]\n\thide = ~/mail\n' >.cordon.conf
 ok "a project may hide more" run -- test ! -e "$HOME/mail"
