@@ -90,6 +90,13 @@ if [ "$(id -u)" = 0 ]; then
 		HOME=$1 exec "$0" doctor --json' "$CORDON" "$TEST_TMP/ro")
 	is "$?" 1 "doctor, too"
 	like "$out" '"state directory","ok":false.*Read-only file system","remedy":"set XDG_STATE_HOME' "says so"
+	mkdir "$TEST_TMP/full"
+	on_full() { # COMMAND... - with a state directory on a full file system
+		unshare -m sh -ec 'state=$1; shift; mount -t tmpfs -o size=64k none "$state"
+			head -c 65536 /dev/zero >"$state/fill"; XDG_STATE_HOME=$state exec "$@"' sh "$TEST_TMP/full" "$@"
+	}
+	like "$(on_full "$CORDON" run --headless -- true 2>&1)" "No space left on device" "a full disk"
+	like "$(on_full "$CORDON" doctor --json)" '"state directory","ok":false.*No space left on device' "doctor says so, too"
 	out=$(unshare -m sh -ec 'mkdir -p "$1"; mount -t tmpfs none "$1"; for n in null zero full random urandom; do
 		: >"$1/$n"; mount --bind "/dev/$n" "$1/$n"; done; mkdir "$1/pts" "$1/shm"; mount --move "$1" /dev
 		exec "$0" run --headless -- sh -c "echo works >/dev/stdout"' "$CORDON" "$TEST_TMP/dev" 2>&1)

@@ -15,8 +15,6 @@
 #include "tui/commands/flags.h"
 #include "tui/commands/show.h"
 
-#define BEGIN_BYTES ((unsigned long)1 << 20) /* of a history at its begin */
-
 struct doctor_options {
 	bool json;
 };
@@ -113,7 +111,8 @@ static int try_state(const char *dir)
 
 	if (access(inside, W_OK | X_OK) < 0 || statvfs(dir, &fs) < 0)
 		return -errno;
-	if ((geteuid() ? fs.f_bavail : fs.f_bfree) < BEGIN_BYTES / fs.f_frsize ||
+	/* A file system without a limit has no blocks, or no inodes. */
+	if ((fs.f_blocks && (geteuid() ? fs.f_bavail : fs.f_bfree) == 0) ||
 	    (fs.f_files && !fs.f_ffree))
 		return -ENOSPC;
 	return 0;
