@@ -151,12 +151,41 @@ static bool has_failed(const struct probe_report *r, const char *name)
 	return false;
 }
 
+static bool is_dynamic(const struct config *config)
+{
+	return str_eq(config_str(config, "sandbox.mode"), "dynamic");
+}
+
+/* Applies sandbox.landlock=off to the report. Returns the bits that are left. */
+static uint32_t without_landlock(const struct own *own, const struct backend *be,
+				 struct probe_report *r, uint32_t bits)
+{
+	struct probe *landlock = NULL;
+	bool gate = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		gate |= r->list[i].ok && str_eq(r->list[i].name, "read gate (FUSE)");
+		if (str_eq(r->list[i].name, "Landlock"))
+			landlock = &r->list[i];
+	}
+	if (!landlock || !own->config || config_bool(own->config, "sandbox.landlock"))
+		return bits;
+	landlock->ok = false;
+	/* In dynamic mode reading needs the FUSE gate or Landlock. */
+	landlock->needed = str_eq(be->name, "landlock") || (is_dynamic(own->config) && !gate);
+	snprintf(landlock->found, sizeof(landlock->found),
+		 "switched off in your settings (sandbox.landlock)");
+	snprintf(landlock->remedy, sizeof(landlock->remedy),
+		 "%sset sandbox.landlock to true for the whole protection",
+		 landlock->needed ? "use --mode static with native or bwrap, or " : "");
+	return bits & ~(uint32_t)BACKEND_FILES;
+}
+
 /* Adds how tools find their caches (core/session/start/homes.h) in a session without options. */
 static void probe_homes(const struct backend *be, const struct config *config, const char *state,
 			struct probe_report *r)
 {
-	const struct session_spec spec = {
-		.config = config, .dynamic = str_eq(config_str(config, "sandbox.mode"), "dynamic")};
+	const struct session_spec spec = {.config = config, .dynamic = is_dynamic(config)};
 	AUTO_FREE char *dir = existing(state);
 	unsigned can = be->homes ? be->homes(dir, &spec) : 0;
 	const char *name = "homes of tools";
@@ -224,7 +253,7 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 			const struct err *why)
 {
 	int columns = show_columns() ? show_columns() : 100, name_width = 0;
-	bool whole = is_whole(r, bits), lacks = false;
+	bool whole = is_whole(r, bits), native = str_eq(be->name, "native"), lacks = false;
 
 	printf("%s%s%s: %s\n", style_on(STYLE_BOLD), be->name, style_off(), be->summary);
 	for (size_t i = 0; i < r->n; i++)
@@ -244,8 +273,9 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 	       style_on(whole	    ? STYLE_GREEN
 			: starts(r) ? STYLE_YELLOW
 				    : STYLE_RED),
-	       whole	   ? lacks ? "This backend gives every guarantee that cordon needs."
-				   : "This backend gives every guarantee here."
+	       whole		 ? lacks ? "This backend gives every guarantee that cordon needs."
+					 : "This backend gives every guarantee here."
+	       : lacks && native ? "This backend gives less here, as your settings say."
 	       : starts(r) ? "This backend gives less, and starts only when it is chosen by name."
 			   : "This backend does not start here; nothing weaker is used instead.",
 	       style_off());
@@ -303,6 +333,7 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 		struct err why = {0};
 		uint32_t bits = backends[i]->probe(&report, &why);
 
+		bits = without_landlock(&own, backends[i], &report, bits);
 		if (own.config && starts(&report))
 			probe_homes(backends[i], own.config, own.state, &report);
 		probe_own(&own, backends[i], &report);
