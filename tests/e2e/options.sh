@@ -26,6 +26,7 @@ elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
 out=$(cd "$elsewhere" && "$CORDON" run --headless -- sh -c 'echo x >f; cat .cordon/version; ls .cordon; mv .cordon z' 2>&1)
 is "$(grep -c "Permission denied\|No such file" <<<"$out")" 3 "the store inside a folder: not read, listed or moved"
 is "$(cd "$elsewhere" && "$CORDON" undo >&2; ls "$elsewhere")" "" "and undo works from it"
+like "$("$CORDON" stores | tail -n 1)" "cordon holds [0-9.]+ .iB.*; folders on other disks hold histories of [0-9.]+ .iB$" "stores does not count it as the home's"
 rm -rf "${elsewhere:?}"/{.cordon,sub} && mkdir "$elsewhere/sub" && git init -q "$elsewhere"
 for i in 1 2; do
 	out=$(cd "$elsewhere/sub" && "$CORDON" run --headless -- sh -c 'git status --short; echo x >>f; git clean -fdxq -e f' 2>&1)

@@ -84,15 +84,17 @@ static void print_row(const struct kept *k)
 
 static void print_sums(const struct kept *list, size_t n, const char *state_dir)
 {
-	uint64_t sums[KEPT_PARTS] = {0}, inside = 0, all = kept_all_bytes(state_dir);
+	uint64_t sums[KEPT_PARTS] = {0}, inside = 0, beside = 0, all = kept_all_bytes(state_dir);
+	const char *before = ":";
 	char size[32];
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t part = 0; part < KEPT_PARTS; part++) {
 			bool here = part != KEPT_HISTORY || !list[i].beside;
 
-			sums[part] += list[i].bytes[part];
+			sums[part] += here ? list[i].bytes[part] : 0;
 			inside += here ? list[i].bytes[part] : 0;
+			beside += here ? 0 : list[i].bytes[part];
 		}
 	text_size(size, sizeof(size), all);
 	show_folder(state_dir);
@@ -100,10 +102,15 @@ static void print_sums(const struct kept *list, size_t n, const char *state_dir)
 	for (size_t part = 0; part < KEPT_NOTES; part++)
 		if (sums[part]) {
 			text_size(size, sizeof(size), sums[part]);
-			printf("%s %s %s", part ? "," : ":", part_names[part], size);
+			printf("%s %s %s", before, part_names[part], size);
+			before = ",";
 		}
 	text_size(size, sizeof(size), all - MIN(all, inside));
-	printf(", recordings and the rest %s\n", size);
+	printf("%s recordings and the rest %s", before, size);
+	text_size(size, sizeof(size), beside);
+	if (beside)
+		printf("; folders on other disks hold histories of %s", size);
+	putchar('\n');
 }
 
 static void print_all(const struct kept *list, size_t n, const struct options *o,
