@@ -53,6 +53,9 @@ fi
 out=$("$CORDON" run --headless --ro "$(dirname "$CORDON")" -- "$CORDON" run --headless -- true 2>&1)
 like "$out" "inside cordon already" "cordon in cordon"
 unlike "$out" "on this host" "and names no setting of the host"
+out=$("$CORDON" run --headless --ro "$(dirname "$CORDON")" -- "$CORDON" doctor 2>&1)
+is "$?" 125 "doctor in cordon judges no host"
+like "$out" "use another terminal" "and says where it does"
 # Faults that keep each session from its start, whatever the backend.
 refuses() { # NAME REGEX VARIABLE=VALUE... - run and doctor give the same reason
 	local name=$1 regex=$2
