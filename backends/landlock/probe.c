@@ -49,7 +49,17 @@ static int try_reading(char *found, size_t size)
 	return 0;
 }
 
+/* Programs inside see the host's. */
+static int try_proc(char *found, size_t size)
+{
+	if (access("/proc/self/fd", F_OK) < 0)
+		return probe_failed(found, size, "/proc is not mounted here");
+	snprintf(found, size, "mounted");
+	return 0;
+}
+
 static const struct trial trials[] = {
+	{"/proc", try_proc, BACKEND_UNDO, true, "mount -t proc proc /proc"},
 	{"signals and abstract sockets", try_scope, BACKEND_FILES | BACKEND_NET, true,
 	 "boot Linux 6.12 or later with landlock among lsm="},
 	{"reading", try_reading, BACKEND_FILES, true,

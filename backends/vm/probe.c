@@ -37,7 +37,7 @@ static bool look_for_kernel(struct probe_report *report, const struct vm_setting
 	guest_done(&g);
 	/* -EAGAIN (the files are not made yet) is fine: the first start makes them. */
 	probe_add(report, "guest", true, r == 0 || r == -EAGAIN, r == 0 ? found : err.text,
-		  "cordon vm build --download (Debian: a download of 27 MB, 55 MB on disk)");
+		  "cordon vm build --download (Debian: a download of 27 MB, 100 MB on disk)");
 	return r == 0 || r == -EAGAIN;
 }
 

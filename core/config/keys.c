@@ -245,7 +245,7 @@ static const struct config_key keys[] = {
 	{"console.notify-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that gets the message on its input, for console.notify=command"},
 	{"console.on-hangup", CONFIG_ENUM, "detach", "end|detach", PROJECT_NEVER, NULL,
-	 "when your terminal closes: let the session go on for cordon attach, or end it"},
+	 "when your terminal closes: end the session, or let it go on for cordon attach"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "leave the console when the command ends"},
 };

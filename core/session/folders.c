@@ -77,6 +77,16 @@ int folders_home(char **ret, struct err *err)
 	return 0;
 }
 
+const char *folders_private(const char *home)
+{
+	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev"};
+
+	for (size_t i = 0; i < ARRAY_LEN(private); i++)
+		if (path_is_beneath(home, private[i]))
+			return private[i];
+	return NULL;
+}
+
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);

@@ -13,6 +13,9 @@ char *folders_state_dir(const char *home) MUST_USE;
  * home, the current directory, a directory below it, or cordon's state. No earlier call has touched
  * them (mounts.h). Both set words. */
 int folders_home(char **ret, struct err *err) MUST_USE;
+/* Returns the directory above a home that is a private one inside, so that the home would not
+ * exist; else NULL. The backend landlock has none. */
+const char *folders_private(const char *home) MUST_USE;
 
 /* Gets the nearest directory from the current one upwards with an undo store, else the current one,
  * as git finds its repository. Heap string. */

@@ -52,6 +52,8 @@ is "$("$CORDON" help undo)" "$("$CORDON" undo --help)" "help of a subcommand"
 ok "attach --help" sh -c "'$CORDON' attach --help"
 like "$("$CORDON" log --help)" "--older-than DAYS
  {18}remove steps" "a long option has its own line"
+refuses 125 "one NAME" "two names for a restore point" cordon_in "$dir" mark a b
+refuses 125 "'soon' is no count" "an age that is no number" cordon_in "$dir" stores --prune --older-than soon
 refuses 125 "'undoo'.* did you mean cordon undo\?" "a subcommand with a slip" cordon_in "$dir" undoo
 refuses 125 "'lgo'.* did you mean cordon log\?" "one with two letters exchanged" cordon_in "$dir" lgo
 refuses 125 "'doctro'.* did you mean cordon doctor\?" "the last one of the list, too" cordon_in "$dir" doctro

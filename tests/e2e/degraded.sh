@@ -46,6 +46,7 @@ os.execvp(sys.argv[at + 1], sys.argv[at + 1:])
 E2
 without() { python3 "$TEST_TMP/without.py" "$@"; }
 no_landlock() { without 444 445 446 -- "$@"; }
+mkdir -p "$TEST_TMP/off/cordon" && printf '[sandbox]\n\tlandlock = off\n\tmode = static\n' >"$TEST_TMP/off/cordon/config"
 no_seals() { without 442 -- "$@"; } # mount_setattr
 
 for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*"starts":true.*/\1/p' | grep -vx vm); do # a boot takes seconds: vm.sh
@@ -63,6 +64,10 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 		refused 'read-only' "no recursive seal" no_seals
 		is "$(no_landlock "$CORDON" run --headless --backend "$backend" --mode static --set sandbox.landlock=off -- echo up 2>/dev/null)" up \
 			"$backend: the mounts alone, when that is asked for"
+		is "$(XDG_CONFIG_HOME=$TEST_TMP/off no_landlock "$CORDON" run --headless --backend "$backend" -- echo up 2>/dev/null)" up \
+			"$backend: and when the settings do"
+		like "$(XDG_CONFIG_HOME=$TEST_TMP/off no_landlock "$CORDON" doctor --json | grep "^{\"backend\":\"$backend\",\"whole\"")" \
+			'"whole":false,"files":false.*"starts":true' "$backend: which doctor reads"
 	fi
 done
 done_testing

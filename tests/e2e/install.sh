@@ -46,11 +46,13 @@ complete_words() { # WORD... ; the last one is being typed
 }
 is "$(complete_words cordon unin)" uninstall "bash completes a subcommand"
 is "$(complete_words cordon undo --keep)" --keep-mine "an option of a subcommand"
+is "$(complete_words cordon log --s | xargs)" "--size" "and no other word of its help"
 is "$(complete_words cordon --headl)" --headless "and one of run"
 is "$(complete_words cordon run --network "" | xargs)" "none ask open" "the values of an option"
 is "$(complete_words cordon --backend land)" landlock "of one by its beginning"
+is "$(complete_words cordon replay --cast v | xargs)" "v2 v3" "values with digits"
 is "$(complete_words cordon policy "" | xargs)" "list trust forget check" "the words of a subcommand"
-is "$(complete_words cordon why c)" connect "and what it is about"
+is "$(complete_words cordon why co)" connect "and what it is about"
 is "$(cd / && complete_words cordon diff et)" etc "else a file"
 long=$(for command in "" $(cordon --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
 	# shellcheck disable=SC2086 # none is cordon --help

@@ -23,6 +23,7 @@ docker=unshare,setns,mount,open_tree,move_mount,fsopen,mount_setattr,namespaces
 landlock=$("$CORDON" doctor --json | sed -n 's/^{"backend":"landlock","whole".*"starts":\([a-z]*\)}$/\1/p')
 
 agree "Docker's profile" $docker,pidfd_getfd
+for call in unshare setns mount namespaces; do agree "$call alone refused" $call; done
 out=$(container $docker,pidfd_getfd "$CORDON" run --headless -- true 2>&1)
 is "$?" 125 "native does not start there"
 like "$out" "pidfd_getfd.*SYS_PTRACE|user namespaces.*container" "and says what the container would have to allow"
@@ -52,6 +53,30 @@ fi
 out=$("$CORDON" run --headless --ro "$(dirname "$CORDON")" -- "$CORDON" run --headless -- true 2>&1)
 like "$out" "inside cordon already" "cordon in cordon"
 unlike "$out" "on this host" "and names no setting of the host"
+out=$("$CORDON" run --headless --ro "$(dirname "$CORDON")" -- "$CORDON" doctor 2>&1)
+is "$?" 125 "doctor in cordon judges no host"
+like "$out" "use another terminal" "and says where it does"
+# Faults that keep each session from its start, whatever the backend.
+refuses() { # NAME REGEX VARIABLE=VALUE... - run and doctor give the same reason
+	local name=$1 regex=$2
+	shift 2
+	out=$(env "$@" "$CORDON" run --headless -- true 2>&1)
+	is "$?" 125 "$name: no start"
+	like "$out" "$regex" "$name: for a reason"
+	out=$(env "$@" "$CORDON" doctor)
+	is "$?" 1 "$name: doctor exits 1"
+	like "$(tr -s ' \n' ' ' <<<"$out")" "MISSING [^>]*$regex" "$name: and has the reason"
+	is "$(env "$@" "$CORDON" doctor --json | grep -c '"whole":true\|"starts":true')" 0 "$name: no backend starts"
+}
+mkdir -p "$TEST_TMP/wrong/cordon" && printf '[sandbox]\n\tmodus = x\n' >"$TEST_TMP/wrong/cordon/config"
+refuses "wrong settings" "config:2: .*sandbox.modus" XDG_CONFIG_HOME="$TEST_TMP/wrong"
+refuses "a file in place of the state directory" "Not a directory" XDG_STATE_HOME="$TEST_TMP/wrong/cordon/config"
+refuses "a home that is no path" "HOME: not an absolute path" HOME=here
+if [ "$(id -u)" != 0 ]; then
+	mkdir -m 500 "$TEST_TMP/closed"
+	refuses "a state directory that may not be written" "Permission denied" XDG_STATE_HOME="$TEST_TMP/closed"
+fi
+
 mkdir "$TEST_TMP/state"
 home=$(getent passwd "$(id -u)" | cut -d: -f6)
 if [ -n "$home" ]; then
@@ -64,6 +89,17 @@ if [ "$(id -u)" = 0 ]; then
 	out=$(unshare -m sh -ec 'mkdir -p "$1" && mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
 		HOME=$1 exec "$0" run --headless -- true' "$CORDON" "$TEST_TMP/ro" 2>&1)
 	like "$out" "Read-only file system: set XDG_STATE_HOME" "a home that is read-only"
+	out=$(unshare -m sh -ec 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
+		HOME=$1 exec "$0" doctor --json' "$CORDON" "$TEST_TMP/ro")
+	is "$?" 1 "doctor, too"
+	like "$out" '"state directory","ok":false.*Read-only file system","remedy":"set XDG_STATE_HOME' "says so"
+	mkdir "$TEST_TMP/full"
+	on_full() { # COMMAND... - with a state directory on a full file system
+		unshare -m sh -ec 'state=$1; shift; mount -t tmpfs -o size=64k none "$state"
+			head -c 65536 /dev/zero >"$state/fill"; XDG_STATE_HOME=$state exec "$@"' sh "$TEST_TMP/full" "$@"
+	}
+	like "$(on_full "$CORDON" run --headless -- true 2>&1)" "No space left on device" "a full disk"
+	like "$(on_full "$CORDON" doctor --json)" '"state directory","ok":false.*No space left on device' "doctor says so, too"
 	out=$(unshare -m sh -ec 'mkdir -p "$1"; mount -t tmpfs none "$1"; for n in null zero full random urandom; do
 		: >"$1/$n"; mount --bind "/dev/$n" "$1/$n"; done; mkdir "$1/pts" "$1/shm"; mount --move "$1" /dev
 		exec "$0" run --headless -- sh -c "echo works >/dev/stdout"' "$CORDON" "$TEST_TMP/dev" 2>&1)

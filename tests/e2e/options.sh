@@ -26,6 +26,7 @@ elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
 out=$(cd "$elsewhere" && "$CORDON" run --headless -- sh -c 'echo x >f; cat .cordon/version; ls .cordon; mv .cordon z' 2>&1)
 is "$(grep -c "Permission denied\|No such file" <<<"$out")" 3 "the store inside a folder: not read, listed or moved"
 is "$(cd "$elsewhere" && "$CORDON" undo >&2; ls "$elsewhere")" "" "and undo works from it"
+like "$("$CORDON" stores | tail -n 1)" "cordon holds [0-9.]+ .iB.*; folders on other disks hold histories of [0-9.]+ .iB$" "stores does not count it as the home's"
 rm -rf "${elsewhere:?}"/{.cordon,sub} && mkdir "$elsewhere/sub" && git init -q "$elsewhere"
 for i in 1 2; do
 	out=$(cd "$elsewhere/sub" && "$CORDON" run --headless -- sh -c 'git status --short; echo x >>f; git clean -fdxq -e f' 2>&1)
@@ -153,6 +154,11 @@ printf '[sandbox]\n\topen-files = 99\n\tenv = PASSED\n' >"$HOME/.config/cordon/c
 is "$(run -- sh -c 'ulimit -n')" 99 "the user's file"
 is "$(run --set sandbox.open-files=88 -- sh -c 'ulimit -n')" 88 "--set is stronger"
 is "$(PASSED=1 run -- sh -c 'echo $PASSED')" 1 "sandbox.env passes a variable on"
+out=$(run --set sandbox.env=PASSED=1 -- true 2>&1)
+like "$? $out" "^125 .*sandbox.env 'PASSED=1': say a name alone" "which is named without a value"
+out=$(run --set sandbox.set-env=PASSED -- true 2>&1)
+like "$? $out" "^125 .*sandbox.set-env 'PASSED': say NAME=VALUE" "sandbox.set-env needs one"
+is "$(run --set sandbox.set-env=PASSED= -- sh -c 'echo "<${PASSED-unset}>"')" "<>" "which may be empty"
 mkdir "$HOME/mail"
 printf '[sandbox]\n\thide = ~/mail\n' >.cordon.conf
 ok "a project may hide more" run -- test ! -e "$HOME/mail"
@@ -171,11 +177,33 @@ out=$(run -- true 2>&1)
 is "$?" 125 "a file that everybody can write is refused"
 rm "$HOME/.config/cordon/config"
 
-# The manual: every command of --help is in cordon(1), every option in some page.
+# The manual: every command of --help is in cordon(1), its options in its parts of the page that is named there.
+page_of() { # COMMAND
+	awk -v command="$1" '/^\.Xr cordon-.* :$/ { page = $2 "." $3 }
+		/^\.It Cm/ { for (i = 3; i <= NF; i++) if ($i == command) { print page; exit } }' "$pages/cordon.1"
+}
+parts_of() { # COMMAND - its forms in SYNOPSIS, its subsection, its entries, and a table of options
+	awk -v command="$1" '
+		function has(line) { return line ~ "(^| )" command "( |$)" }
+		/^\.Sh/ { synopsis = /SYNOPSIS/; form = entry = options = 0 }
+		/^\.Ss/ { entry = has($0) }
+		synopsis && /^\.Nm/ { form = has($0); first = FNR + 1 }
+		synopsis && FNR == first && /^\.Cm/ { form = has($0) }
+		!synopsis && /^\.It Cm/ { entry = has($0) }
+		/^\.It Xo/ { entry = 0; from = FNR + 1 }
+		!synopsis && FNR == from { entry = has($0) }
+		/table: options/ { options = command ~ /^(run|learn)$/ }
+		form || entry || options' "$pages/$(page_of "$1")"
+}
+options_of() { "$CORDON" "$1" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | grep -vx -- --help; }
+of_run="$(options_of run | xargs) " newline=$'\n'
 for command in $("$CORDON" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
 	ok "man: $command" grep -qE "^\.It Cm (.*, (Cm )?)?$command( |\$)" "$pages/cordon.1"
-	for option in $("$CORDON" "$command" --help | grep -oE '(^| |\[|\|)--[a-z][a-z-]*' | tr -d ' [|' | sort -u); do
-		ok "man: $command $option" grep -qrE "Fl -${option#--}( |\$)" "$pages"
+	parts=$(parts_of "$command")
+	for option in $(options_of "$command"); do
+		# "mcp" takes those of "run".
+		[ "$command" != mcp ] || [[ $of_run != *"$option "* ]] || continue
+		like "$parts " "(Fl|[|,]) -${option#--}[ $newline]" "man: $command $option"
 	done
 done
 
@@ -224,6 +252,14 @@ unlike "$(run -- true 2>&1)" "limits: " "without it nothing of that is said"
 ok "audit" sh -c "'$CORDON' audit | grep -q ."
 ok "audit --json is JSON" sh -c "'$CORDON' audit --json | python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'"
 ok "audit verify" "$CORDON" audit verify
+run -- sh -c 'echo x >stepped'
+ok "a restore point" "$CORDON" mark here
+for command in log audit "audit verify" "audit --metrics" mark "blame stepped" stores doctor "policy list --profile claude" "why read /x"; do
+	# shellcheck disable=SC2086 # a command and its arguments
+	json=$("$CORDON" $command --json)
+	like "$json" '^\{' "$command --json"
+	is "$(undocumented "${command%% *}" <<<"$json")" "" "its --help names each member"
+done
 log=$(echo "$HOME"/.local/state/cordon/audit/"$(basename "$dir")"-*.ndjson)
 for damage in '3d' '2s/"time":"2/"time":"1/' '$d'; do
 	cp "$log" "$TEST_TMP/audit.good"

@@ -165,6 +165,11 @@ cat >"$TEST_TMP/good" <<'CONF'
 	match = read ~/notes/private/x
 CONF
 says 0 "2 rules, 4 tests" "check: a good file" cordon_in "$dir" policy check "$TEST_TMP/good"
+awk -v to="$TEST_TMP/example" '/^\.Bd -literal/ { on = ++n; next } /^\.Ed/ { on = 0 } on { print >(to n) }' \
+	"$(dirname "$0")/../../tui/man/cordon-config.5"
+for example in $(grep -l '^\[' "$TEST_TMP"/example*); do
+	says 0 "all is right" "check: an example of the manual: $(head -n 2 "$example" | xargs)" cordon_in "$dir" policy check "$example"
+done
 sed 's/not-match = read ~.notes.txt/match = read ~\/notes.txt/; s/private\/x$/private\/x # no/' "$TEST_TMP/good" >"$TEST_TMP/wrong"
 cat >>"$TEST_TMP/wrong" <<'CONF'
 [rule "bad"]

@@ -53,6 +53,7 @@ list=$("$CORDON" replay --list)
 like "$list" 'LENGTH +TURNS' "they are listed"
 like "$list" "[0-9a-f]{4} .* 0:[0-9]+ +[1-9][0-9]* +.*work: " "with length, turns, folder and command"
 like "$("$CORDON" replay --list --json)" '^\{"began":[0-9]+,"seconds":[0-9]+,"turns":[1-9].*"folder":".*work"' "for programs, too"
+is "$("$CORDON" replay --list --json | undocumented replay)" "" "with members that --help names"
 like "$("$CORDON" replay --list --headless 2>&1)" 'leave the others out' "alone"
 
 # ---- what is in it ----

@@ -17,6 +17,7 @@ sees '━ > agent .* /bin/bash ━' "cordon alone opens the console with the she
 out=$("$CORDON" sessions)
 like "$out" "[0-9a-f]{4} +[0-9:]{8} +(working|idle) +0 +.*/work: /bin/bash" "cordon sessions has it: ID, since when, how many requests wait, folder, command"
 like "$("$CORDON" sessions --json)" '^\{"session":"[^"]+","id":"[0-9a-f]+","state":"(working|idle)","folder":"[^"]*/work","branch":"","command":"/bin/bash","agent":"bash","prompt":"","pid":[0-9]+,"since_us":[0-9]+,"until_us":0,"pending":0,"asked":null,"added":0,"deleted":0\}$' "as JSON"
+is "$("$CORDON" sessions --json | undocumented sessions)" "" "whose members --help names"
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"
 keys C-] q

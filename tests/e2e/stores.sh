@@ -74,6 +74,7 @@ mv "$a.away" "$a"
 like "$(cordon_in "$b" log)" "undone.*not undone in $a" "the log says where it is not undone"
 like "$(cordon_in "$a" log)" "undone in $b" "and in the other folder where it is"
 like "$(cordon_in "$a" log --json | head -n 1)" "\"undone\":false.*\"split\":\\[\"$b\"\\]" "--json, too"
+is "$(cordon_in "$a" log --json | undocumented log)" "" "whose members --help names"
 if command -v tmux >/dev/null; then
 	start 150 40 "$a" "$CORDON run -- sh"
 	sees 'steps' "a console in the folder that keeps its part"

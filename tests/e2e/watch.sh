@@ -47,6 +47,7 @@ unlike "$(edits)" "src/a|later" "what the agent does is none"
 log=$("$CORDON" log)
 like "$log" "edited from outside: notes" "the history has a barrier"
 like "$("$CORDON" log --json)" '"kind":"barrier".*"paths":\["notes"\]' "in JSON as well"
+is "$("$CORDON" log --json | undocumented log)" "" "with members that --help names"
 ok "what came after it is undone" "$CORDON" undo
 ok "an edit of another path stops no undo" "$CORDON" undo
 is "$(cat src/a) $(tail -n 1 notes)" "old human" "and stays as it is"

@@ -49,6 +49,18 @@ unlike() { # TEXT REGEX NAME
 not:   $2"; fi
 }
 
+# undocumented COMMAND - reads lines that a --json of cordon COMMAND printed, and prints the members that its --help
+# does not name.
+undocumented() {
+	python3 -c 'import json, sys
+def names(v):
+	for w in v.values() if isinstance(v, dict) else v if isinstance(v, list) else ():
+		yield from names(w)
+	yield from v if isinstance(v, dict) else ()
+print(*sorted({n for line in sys.stdin for n in names(json.loads(line))}), sep="\n")' |
+		grep -vxF -e "$("$CORDON" "$1" --help | tr -cs 'a-z0-9_' '\n')" -e "" | xargs
+}
+
 # wait_for SECONDS COMMAND... - polls until the command succeeds. The host may have been suspended for the whole time,
 # so some tries are left for each second after it; if more processes run than there are processors, it waits four times
 # as long. From 5 seconds on it waits at least 20, as a test's result depends on it. A shorter time is a pause between

@@ -28,8 +28,11 @@ static const struct flag flags[] = {
 	 "the number of requests, their answers, and how long these took"},
 	{"--json", NULL, offsetof(struct audit_options, json),
 	 "the lines of the log as they are: seq, time, session, event, step, pid, op, path, path2, "
-	 "errno, status, latency_us, program, command, detail, prev, hash; path_cut and the like "
-	 "where a text was too long"},
+	 "errno, status, latency_us, program, command, by, detail, prev, hash; clock_back_us if "
+	 "the clock went back, path_cut and the like if a text was too long. verify: ok, lines, "
+	 "dropped. --metrics: sessions, commands, changes, refused, asked, allowed, denied, "
+	 "unanswered, revoked, reads, reads_by_rule, reads_by_answer, reads_crowded, "
+	 "wait_median_s, wait_p99_s, wait_max_s"},
 };
 
 static const struct usage usage = {

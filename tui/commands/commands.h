@@ -27,7 +27,8 @@ bool command_is_misplaced(const struct command *c, int argc, char **argv, struct
 int command_ask(const char *name, const char *request, struct err *err);
 
 /* The subcommands: name, one line for --help (NULL: internal, only cordon runs it), and whether the
- * command needs sessions or histories, which no program inside can reach. cmd_NAME() runs it. */
+ * command needs sessions, histories or the host, which no program inside can reach. cmd_NAME() runs
+ * it. */
 #ifdef __linux__
 #define VM_COMMAND(X) X(vm, "prepare virtual machines; list or remove their images", true)
 #else
@@ -69,7 +70,7 @@ int command_ask(const char *name, const char *request, struct err *err);
 	X(install, "settings, completions and hooks of agents, for you", false)                    \
 	X(uninstall, "remove the files and hooks of install", false)                               \
 	X(hook, "called by an agent before a command and after an edit", false)                    \
-	X(doctor, "test what this machine can enforce", false)
+	X(doctor, "test what this machine can enforce", true)
 
 #define X(name, summary, outside) int cmd_##name(int argc, char **argv, struct err *err);
 COMMANDS(X)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/base/json.h"
@@ -56,7 +57,38 @@ static bool starts(const struct probe_report *r)
 	return true;
 }
 
-/* ---- directories of tools -------------------------------------------------------------------- */
+static bool is_whole(const struct probe_report *r, uint32_t bits)
+{
+	return starts(r) && (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
+}
+
+/* ---- the user's own files -------------------------------------------------------------------- */
+
+struct own {
+	char *home, *state;    /* NULL: there is no home */
+	struct config *config; /* the user's settings, without a folder's; NULL: unreadable */
+	struct err err;	       /* why */
+};
+
+static void own_done(struct own *own)
+{
+	config_free(own->config);
+	free(own->state);
+	free(own->home);
+}
+
+static void own_load(struct own *own)
+{
+	struct config_spec spec = {.config_home = getenv("XDG_CONFIG_HOME")};
+
+	if (folders_home(&own->home, &own->err) < 0)
+		return;
+	own->state = folders_state_dir(own->home);
+	spec.home = own->home;
+	spec.state_dir = own->state;
+	if (config_load(&own->config, &spec, &own->err) < 0)
+		own->config = NULL;
+}
 
 /* Returns the nearest existing directory above path: the first session makes the rest. Heap. */
 static char *existing(const char *path)
@@ -71,6 +103,46 @@ static char *existing(const char *path)
 	return at;
 }
 
+/* Returns 0 if a session can make its files below dir, or a negative errno. */
+static int try_state(const char *dir)
+{
+	AUTO_FREE char *inside = xasprintf("%s/.", dir); /* ENOTDIR for a file */
+	struct statvfs fs;
+
+	if (access(inside, W_OK | X_OK) < 0 || statvfs(dir, &fs) < 0)
+		return -errno;
+	/* A file system without a limit has no blocks, or no inodes. */
+	if ((fs.f_blocks && (geteuid() ? fs.f_bavail : fs.f_bfree) == 0) ||
+	    (fs.f_files && !fs.f_ffree))
+		return -ENOSPC;
+	return 0;
+}
+
+/* Adds the faults of the user's own files that keep each session from its start. */
+static void probe_own(const struct own *own, const struct backend *be, struct probe_report *r)
+{
+	AUTO_FREE char *dir = own->state ? existing(own->state) : NULL;
+	const char *top = own->home ? folders_private(own->home) : NULL;
+	int e = dir ? try_state(dir) : 0;
+
+	if (!own->config)
+		probe_add(r, own->home ? "settings" : "home", true, false, own->err.text, "");
+	if (top && !str_eq(be->name, "landlock")) {
+		AUTO_FREE char *found =
+			xasprintf("%s: inside, %s is another directory", own->home, top);
+
+		probe_add(r, "home", true, false, found, "set HOME to a directory elsewhere");
+	}
+	if (e < 0) {
+		AUTO_FREE char *found = xasprintf("%s: %s", dir, strerror(-e));
+
+		probe_add(r, "state directory", true, false, found,
+			  "set XDG_STATE_HOME to a directory that you can write");
+	}
+}
+
+/* ---- directories of tools -------------------------------------------------------------------- */
+
 static bool has_failed(const struct probe_report *r, const char *name)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -79,12 +151,41 @@ static bool has_failed(const struct probe_report *r, const char *name)
 	return false;
 }
 
+static bool is_dynamic(const struct config *config)
+{
+	return str_eq(config_str(config, "sandbox.mode"), "dynamic");
+}
+
+/* Applies sandbox.landlock=off to the report. Returns the bits that are left. */
+static uint32_t without_landlock(const struct own *own, const struct backend *be,
+				 struct probe_report *r, uint32_t bits)
+{
+	struct probe *landlock = NULL;
+	bool gate = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		gate |= r->list[i].ok && str_eq(r->list[i].name, "read gate (FUSE)");
+		if (str_eq(r->list[i].name, "Landlock"))
+			landlock = &r->list[i];
+	}
+	if (!landlock || !own->config || config_bool(own->config, "sandbox.landlock"))
+		return bits;
+	landlock->ok = false;
+	/* In dynamic mode reading needs the FUSE gate or Landlock. */
+	landlock->needed = str_eq(be->name, "landlock") || (is_dynamic(own->config) && !gate);
+	snprintf(landlock->found, sizeof(landlock->found),
+		 "switched off in your settings (sandbox.landlock)");
+	snprintf(landlock->remedy, sizeof(landlock->remedy),
+		 "%sset sandbox.landlock to true for the whole protection",
+		 landlock->needed ? "use --mode static with native or bwrap, or " : "");
+	return bits & ~(uint32_t)BACKEND_FILES;
+}
+
 /* Adds how tools find their caches (core/session/start/homes.h) in a session without options. */
 static void probe_homes(const struct backend *be, const struct config *config, const char *state,
 			struct probe_report *r)
 {
-	const struct session_spec spec = {
-		.config = config, .dynamic = str_eq(config_str(config, "sandbox.mode"), "dynamic")};
+	const struct session_spec spec = {.config = config, .dynamic = is_dynamic(config)};
 	AUTO_FREE char *dir = existing(state);
 	unsigned can = be->homes ? be->homes(dir, &spec) : 0;
 	const char *name = "homes of tools";
@@ -114,8 +215,6 @@ static void probe_homes(const struct backend *be, const struct config *config, c
 
 static void print_json(const struct backend *be, const struct probe_report *r, uint32_t bits)
 {
-	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
-
 	for (size_t i = 0; i < r->n; i++) {
 		const struct probe *p = &r->list[i];
 		AUTO_BUF struct buf b = BUF_INIT;
@@ -128,7 +227,7 @@ static void print_json(const struct backend *be, const struct probe_report *r, u
 		json_member(&b, "remedy", p->remedy);
 		printf("%s}\n", b.data);
 	}
-	printf("{\"backend\":\"%s\",\"whole\":%s", be->name, whole ? "true" : "false");
+	printf("{\"backend\":\"%s\",\"whole\":%s", be->name, is_whole(r, bits) ? "true" : "false");
 	for (size_t i = 0; i < ARRAY_LEN(guarantees); i++)
 		printf(",\"%s\":%s", guarantees[i].name,
 		       bits & guarantees[i].bit ? "true" : "false");
@@ -154,7 +253,7 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 			const struct err *why)
 {
 	int columns = show_columns() ? show_columns() : 100, name_width = 0;
-	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED, lacks = false;
+	bool whole = is_whole(r, bits), native = str_eq(be->name, "native"), lacks = false;
 
 	printf("%s%s%s: %s\n", style_on(STYLE_BOLD), be->name, style_off(), be->summary);
 	for (size_t i = 0; i < r->n; i++)
@@ -174,8 +273,9 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 	       style_on(whole	    ? STYLE_GREEN
 			: starts(r) ? STYLE_YELLOW
 				    : STYLE_RED),
-	       whole	   ? lacks ? "This backend gives every guarantee that cordon needs."
-				   : "This backend gives every guarantee here."
+	       whole		 ? lacks ? "This backend gives every guarantee that cordon needs."
+					 : "This backend gives every guarantee here."
+	       : lacks && native ? "This backend gives less here, as your settings say."
 	       : starts(r) ? "This backend gives less, and starts only when it is chosen by name."
 			   : "This backend does not start here; nothing weaker is used instead.",
 	       style_off());
@@ -214,50 +314,37 @@ static void on_socket(void *data, const char *path, const char *words)
 	s->n++;
 }
 
-/* Returns the user's settings, without a folder's. NULL: unreadable, which every run reports. */
-static struct config *own_settings(const char *home, const char *state)
-{
-	const struct config_spec spec = {
-		.home = home, .config_home = getenv("XDG_CONFIG_HOME"), .state_dir = state};
-	struct config *config = NULL;
-	struct err ignored = {0};
-
-	if (home && config_load(&config, &spec, &ignored) < 0)
-		return NULL;
-	return config;
-}
-
 int cmd_doctor(int argc, char **argv, struct err *err)
 {
 	struct doctor_options o = {0};
-	const char *home = getenv("HOME");
-	AUTO_FREE char *state = home ? folders_state_dir(home) : NULL;
-	struct config *config = NULL;
+	struct own own = {0};
 	struct vm_settings vm = {0};
 	bool some = false;
 	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	config = own_settings(home, state);
-	folders_keep_out(state ? state : "/", home ? home : "/", NULL, config);
-	if (config)
-		vm = spawn_vm(config);
+	own_load(&own);
+	folders_keep_out(own.state ? own.state : "/", own.home ? own.home : "/", NULL, own.config);
+	if (own.config)
+		vm = spawn_vm(own.config);
 	for (size_t i = 0; backends[i]; i++) {
 		struct probe_report report = {.vm = &vm};
 		struct err why = {0};
 		uint32_t bits = backends[i]->probe(&report, &why);
 
-		some |= (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
-		if (config && starts(&report))
-			probe_homes(backends[i], config, state, &report);
+		bits = without_landlock(&own, backends[i], &report, bits);
+		if (own.config && starts(&report))
+			probe_homes(backends[i], own.config, own.state, &report);
+		probe_own(&own, backends[i], &report);
+		some |= is_whole(&report, bits);
 		if (o.json)
 			print_json(backends[i], &report, bits);
 		else
 			print_table(backends[i], &report, bits, &why);
 		probe_report_done(&report);
 	}
-	config_free(config);
+	own_done(&own);
 	sockets_each(on_socket, &(struct sockets){.json = o.json});
 	return finish(some ? 0 : CMD_REFUSED, err);
 }

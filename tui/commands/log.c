@@ -25,8 +25,10 @@ struct log_options {
 static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct log_options, json),
 	 "one JSON object a line: id, kind, began, ended, exit, created, modified, deleted, "
-	 "renamed, "
-	 "undone, incomplete, unprotected, note, why, command, folders (when it changed several)"},
+	 "renamed, undone, incomplete, unprotected, note, why, command, folders (if it changed "
+	 "several), split (those in which it is not as undone says); an edit from outside "
+	 "(barrier) has after, count, paths; a version for redo --saved has saved, step, "
+	 "overwritten, paths; with --turns: began, prompt, files, steps"},
 	{"--turns", NULL, offsetof(struct log_options, turns),
 	 "one row for each of your prompts: when, its newest step, how many steps and files"},
 	{"--all-places", NULL, offsetof(struct log_options, all_places),

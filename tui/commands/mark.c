@@ -21,7 +21,8 @@ struct mark_options {
 static const struct flag flags[] = {
 	{"--remove", "NAME", offsetof(struct mark_options, remove),
 	 "remove that restore point: its steps may be pruned again"},
-	{"--json", NULL, offsetof(struct mark_options, json), "a line of JSON for each"},
+	{"--json", NULL, offsetof(struct mark_options, json),
+	 "one JSON object a line: name, after (a step), time_us, steps"},
 };
 
 static const struct usage usage = {
@@ -93,9 +94,6 @@ static int run(const struct here *p, const struct mark_options *o, const struct 
 	struct journal *j = NULL;
 	int r;
 
-	if (args->n > 1 || (args->n && o->remove))
-		return err_say(err, -EINVAL,
-			       "mark: one NAME, please; with blanks in it, in quotes");
 	r = journal_open(&j, &spec, NULL, err);
 	if (r == -ENOENT)
 		err_say(err, r, "no steps yet in %s: nothing to go back to", p->folder);
@@ -118,6 +116,8 @@ int cmd_mark(int argc, char **argv, struct err *err)
 	struct strings args = {0};
 	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
+	if (r == 0 && (args.n > 1 || (args.n && o.remove)))
+		r = err_say(err, -EINVAL, "mark: one NAME, please; with blanks in it, in quotes");
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r == 0)

@@ -50,7 +50,7 @@ static const struct usage pending_usage = {
 };
 
 static const struct usage approve_usage = {
-	"approve ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME] | approve ID "
+	"approve ID [--scope SCOPE] [--extent exact|dir|tree|bundle] [--for TIME] | approve ID "
 	"--own-settings",
 	"Allow a request that waits, as the session's console would.",
 	approve_flags,
@@ -58,7 +58,7 @@ static const struct usage approve_usage = {
 };
 
 static const struct usage deny_usage = {
-	"deny ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
+	"deny ID [--scope SCOPE] [--extent exact|dir|tree|bundle] [--for TIME]",
 	"Deny a request that waits, as the session's console would.", approve_flags,
 	ARRAY_LEN(approve_flags) - 1, /* without --own-settings */
 };

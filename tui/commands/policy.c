@@ -396,7 +396,8 @@ static int check(const struct here *at, const char *file, struct err *err)
 
 		for (size_t i = 0; i < config_rules(config); i++)
 			tests += str_ends(config_rule(config, i).key, "match");
-		printf("%zu rules, %zu tests: all is right\n", rules_count(rules), tests);
+		printf("%zu rule%s, %zu test%s: all is right\n", rules_count(rules),
+		       rules_count(rules) == 1 ? "" : "s", tests, tests == 1 ? "" : "s");
 	}
 	rules_free(rules);
 	rules_free(none);

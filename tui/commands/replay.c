@@ -51,7 +51,7 @@ static const struct flag flags[] = {
 };
 
 static const struct usage usage = {
-	"replay [SESSION|FILE] [--at TIME] [--headless] [--export cast|txt|html|gif] | "
+	"replay [SESSION|FILE] [--at TIME | --headless | --export cast|txt|html|gif] | "
 	"--list [--json]",
 	"Play a recorded session in the console: the agent's terminal, its activity, steps and "
 	"requests.\nSESSION is the name of a session or the end of the name; the default is the "

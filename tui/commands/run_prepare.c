@@ -385,12 +385,8 @@ static void collect_argv(struct run *run)
  * home. */
 static int check_home(const struct run *run, struct err *err)
 {
-	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev", NULL};
-	const char *top = NULL;
+	const char *top = folders_private(run->home);
 
-	for (size_t i = 0; private[i]; i++)
-		if (path_is_beneath(run->home, private[i]))
-			top = private[i];
 	if (!top || str_eq(run->spec.backend->name, "landlock"))
 		return 0;
 	for (size_t i = 0; i < run->folders.n; i++)
@@ -401,6 +397,26 @@ static int check_home(const struct run *run, struct err *err)
 		"HOME=%s: inside, %s is another directory, so this home would not exist: set "
 		"HOME to a directory elsewhere, or add --rw %s",
 		run->home, top, run->home);
+}
+
+/* Refuses settings about variables that would be without effect. */
+static int check_variables(const struct config *c, struct err *err)
+{
+	const char *const *names = NULL, *const *values = NULL;
+
+	config_list(c, "sandbox.env", &names);
+	for (; names && *names; names++)
+		if (strchr(*names, '='))
+			return err_say(err, -EINVAL,
+				       "sandbox.env '%s': say a name alone: sandbox.set-env takes "
+				       "NAME=VALUE",
+				       *names);
+	config_list(c, "sandbox.set-env", &values);
+	for (; values && *values; values++)
+		if (**values == '=' || !strchr(*values, '='))
+			return err_say(err, -EINVAL, "sandbox.set-env '%s': say NAME=VALUE",
+				       *values);
+	return 0;
 }
 
 /* Keeps programs in places that the agent may write from being run outside. */
@@ -454,6 +470,8 @@ int run_prepare(struct run *run, struct err *err)
 		r = choose_backend(run, err);
 	if (r == 0)
 		r = check_home(run, err);
+	if (r == 0)
+		r = check_variables(run->config, err);
 	if (r == 0)
 		r = run_choose_network(run, err);
 	if (r == 0)

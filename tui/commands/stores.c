@@ -20,7 +20,8 @@ struct options {
 
 static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct options, json),
-	 "one object a line: folder, gone, steps, used_us, bytes, and what they are of"},
+	 "one object a line: folder, label, gone, steps, used_us, bytes, and of these "
+	 "history_bytes, audit_bytes, cache_bytes, disk_bytes, notes_bytes"},
 	{"--prune", NULL, offsetof(struct options, prune),
 	 "remove history, audit log, cache and guest disk of folders that are gone"},
 	{"--older-than", "DAYS", offsetof(struct options, older_than),
@@ -83,15 +84,17 @@ static void print_row(const struct kept *k)
 
 static void print_sums(const struct kept *list, size_t n, const char *state_dir)
 {
-	uint64_t sums[KEPT_PARTS] = {0}, inside = 0, all = kept_all_bytes(state_dir);
+	uint64_t sums[KEPT_PARTS] = {0}, inside = 0, beside = 0, all = kept_all_bytes(state_dir);
+	const char *before = ":";
 	char size[32];
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t part = 0; part < KEPT_PARTS; part++) {
 			bool here = part != KEPT_HISTORY || !list[i].beside;
 
-			sums[part] += list[i].bytes[part];
+			sums[part] += here ? list[i].bytes[part] : 0;
 			inside += here ? list[i].bytes[part] : 0;
+			beside += here ? 0 : list[i].bytes[part];
 		}
 	text_size(size, sizeof(size), all);
 	show_folder(state_dir);
@@ -99,10 +102,15 @@ static void print_sums(const struct kept *list, size_t n, const char *state_dir)
 	for (size_t part = 0; part < KEPT_NOTES; part++)
 		if (sums[part]) {
 			text_size(size, sizeof(size), sums[part]);
-			printf("%s %s %s", part ? "," : ":", part_names[part], size);
+			printf("%s %s %s", before, part_names[part], size);
+			before = ",";
 		}
 	text_size(size, sizeof(size), all - MIN(all, inside));
-	printf(", recordings and the rest %s\n", size);
+	printf("%s recordings and the rest %s", before, size);
+	text_size(size, sizeof(size), beside);
+	if (beside)
+		printf("; folders on other disks hold histories of %s", size);
+	putchar('\n');
 }
 
 static void print_all(const struct kept *list, size_t n, const struct options *o,
@@ -234,5 +242,8 @@ int cmd_stores(int argc, char **argv, struct err *err)
 		r = check(&o, err);
 	if (r != 0)
 		return r > 0 ? 0 : CMD_FAILED;
-	return finish(run(&o, err) < 0 ? CMD_REFUSED : 0, err);
+	r = run(&o, err);
+	if (r == -EINVAL)
+		return CMD_FAILED;
+	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }

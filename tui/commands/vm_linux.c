@@ -25,7 +25,8 @@ static const struct flag flags[] = {
 	 "apt-get; nothing is installed"},
 	{"--kernel", "FILE", offsetof(struct vm_flags, kernel),
 	 "build: use this image, vmlinuz-RELEASE; its modules are beside it or installed"},
-	{"--json", NULL, offsetof(struct vm_flags, json), "list: one JSON object a line"},
+	{"--json", NULL, offsetof(struct vm_flags, json),
+	 "list: one JSON object a line: folder, used and size (bytes), in_use"},
 };
 
 static const struct usage usage = {

@@ -32,11 +32,12 @@ static const struct flag flags[] = {
 	{"--overlay", "DIR", offsetof(struct why_options, overlay), "as cordon run --overlay"},
 	{"--hide", "PATH", offsetof(struct why_options, hide), "as cordon run --hide"},
 	{"--json", NULL, offsetof(struct why_options, json),
-	 "one JSON object: kind, target, verdict, reason, origin, rule, losers"},
+	 "one JSON object: kind, target, verdict, reason, origin, rule, losers (with lost: why)"},
 };
 
 static const struct usage usage = {
-	"why read|write|exec|unix|connect|bind TARGET [--profile NAME] [--mode MODE] [--ro DIR] "
+	"why read|write|exec|unix|connect|bind|credentials|sign TARGET [--profile NAME] [--mode "
+	"MODE] [--ro DIR] "
 	"[--overlay DIR] [--hide PATH] [--json] [-- COMMAND...]",
 	"Say what cordon would do if the agent did this, which rule decides, and why other "
 	"matching rules do not. ask: the call waits for your answer, and --headless denies it.",

@@ -141,7 +141,8 @@ static int merge_tip(struct merge *m, struct err *err)
 	if (r > 0)
 		fprintf(stderr,
 			"cordon: git did not finish the merge in %s: resolve the files that it "
-			"names and commit, or git merge --abort\n",
+			"names and commit, or git merge --abort; if they are changes of yours, "
+			"commit them and merge again\n",
 			main);
 	checked = r < 0 ? 0 : check_merged(m, err);
 	return checked < 0 ? checked : r;

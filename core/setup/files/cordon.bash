@@ -12,13 +12,13 @@ _cordon() {
 	fi
 	help=$(cordon "${sub:-run}" --help 2>/dev/null)
 	if [[ $cur == -* ]]; then
-		values=$(sed -n 's/^  *\(--[a-z-]*\).*/\1/p' <<<"$help" | sort -u)
+		values=$(sed -n 's/^  \(--[a-z-]*\).*/\1/p' <<<"$help" | sort -u)
 	elif [[ $prev == --* ]]; then
-		values=$(sed -n "s/^  $prev \([a-z-]*|[a-z|-]*\).*/\1/p" <<<"$help" | tr '|' ' ')
+		values=$(sed -n "s/^  $prev \([a-z0-9-]*|[a-z0-9|-]*\).*/\1/p" <<<"$help" | tr '|' ' ')
 	elif [[ -z $sub ]]; then
 		values=$(cordon --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *[^ ].*/\1/p')
 	elif [[ $prev == approve || $prev == deny ]]; then
-		values=$(cordon pending 2>/dev/null | sed -n 's/^\([0-9]*-[0-9]*\)  .*/\1/p')
+		values=$(cordon pending 2>/dev/null | sed -n 's/^\([0-9a-f]*-[0-9]*\)  .*/\1/p')
 	elif [[ $prev == "$sub" ]]; then # the words of its usage that are no option's value
 		values=$(sed '/^$/,$d' <<<"$help" | tr -s '\n ' ' ' |
 			sed "s/^usage: //; s/cordon $sub//g; s/--[a-z-]*\( [^] ]*\)\{0,1\}//g" |
