@@ -98,6 +98,11 @@ inside 'echo 1 >~/.gradle/f' >/dev/null
 is "$(cat "$HOME/.gradle/f" 2>&1)" 1 "what a rule lets be written is the host's"
 unlike "$(inside 'cat ~/.sbt/f')" secret "what a rule denies does not show"
 rm -rf "$HOME/.config/cordon/config" "$HOME/.gradle" "$HOME/.sbt"
+use='d=${GRADLE_USER_HOME:-$HOME/.gradle}; mkdir -p "$d" && echo 1 >"$d/f" && cat "$d/f"'
+is "$(inside "$use")" 1 "an absent directory is made"
+printf '[rule "home"]\n\tallow = read ~/**\n' >"$HOME/.config/cordon/config"
+is "$(inside "$use")" 1 "and has another place in a home that a rule shows"
+rm "$HOME/.config/cordon/config"
 verdict() { cordon_in "$dir" why "$@" --json -- sh | sed -E 's/.*"verdict":"([a-z]+)".*"losers.*/\1/'; }
 is "$(verdict connect repo.maven.apache.org:443)" allow "registries can be reached"
 is "$(verdict connect example.com:443)" ask "other hosts are asked about"

@@ -185,6 +185,18 @@ static char *first_missing(const struct preparing *p, const char *path)
 	return NULL;
 }
 
+/* Returns whether a rule shows the place natively: there the gate adds no directory. */
+static bool is_granted(const struct preparing *p, const char *path)
+{
+	const char *const *list = NULL;
+	size_t n = policy_granted(p->policy, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (path_is_beneath(path, list[i]))
+			return true;
+	return false;
+}
+
 static void add_absent(struct homes *h, char *path, char *dir)
 {
 	h->absent = xrealloc(h->absent, (h->n_absent + 2) * sizeof(*h->absent));
@@ -207,7 +219,7 @@ static enum fate serve_absent(struct preparing *p, const char *path, bool shared
 			return SERVED;
 	top = p->can & HOMES_ABSENT ? first_missing(p, path) : NULL;
 	label = top ? path_label(top) : NULL;
-	if (!top || !make_own(p, label))
+	if (!top || is_granted(p, top) || !make_own(p, label))
 		return MOVED;
 	if (has_name(p->made, label) ||
 	    (shared && str_eq(top, path) && make_point(h->points, label) == 0))
