@@ -168,6 +168,17 @@ except OSError: print("refused")' $$)" refused "an abstract socket of the host i
 kill $listener
 like "$(run sh -c 'ls /tmp /dev /run 2>&1 >/dev/null; cat /dev/shm/* 2>&1')" "denied.*denied.*denied" \
 	"what others have in /tmp, /dev and /run is closed"
+is "$(run python3 -c 'import ctypes, os
+f = ctypes.CDLL(None).tmpfile; f.restype = ctypes.c_void_p
+print(f() is not None)
+fd = os.open("/var/tmp", os.O_TMPFILE | os.O_RDWR)
+os.write(fd, b"kept"); os.ftruncate(fd, 2); print(os.pread(fd, 9, 0), os.fstat(fd).st_nlink)
+for flags in (os.O_TMPFILE, os.O_CREAT | os.O_RDWR | os.O_DIRECTORY):
+    try: print(os.open("/tmp", flags))
+    except OSError as e: print("refused")' 2>&1)" "True
+b'ke' 0
+refused
+refused" "the C library, which knows no TMPDIR, gets a file without a name"
 
 # ---- the end
 family='import os, sys, time

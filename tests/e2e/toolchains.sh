@@ -20,6 +20,7 @@ before=$(home_is)
 is "$(inside 'd=${GRADLE_USER_HOME:-$HOME/.gradle}; mkdir -p "$d/a/b" && echo kept >"$d/a/b/f"; cat "$d/a/b/f"')" kept "a tool makes its directory"
 is "$(inside 'cat "${GRADLE_USER_HOME:-$HOME/.gradle}/a/b/f"')" kept "which the next session finds"
 is "$(inside 'd=${XDG_CACHE_HOME:-$HOME/.cache}; mkdir -p "$d/any" && echo 1 >"$d/any/f" && cat "$d/any/f"')" 1 "any program has a cache"
+is "$(inside 'test -w "${XDG_CACHE_HOME:-$HOME/.cache}" && echo yes')" yes "which it finds writable before it makes anything"
 is "$(inside 'd=${GEM_HOME:-$HOME/.local/share/gem}; mkdir -p "$d" && echo 1 >"$d/f" && cat "$d/f"')" 1 "also some levels down"
 other=$(new_folder other)
 is "$(dir=$other inside 'cat "${GRADLE_USER_HOME:-$HOME/.gradle}/a/b/f" 2>/dev/null || echo none')" none "another folder has its own"
@@ -97,6 +98,11 @@ inside 'echo 1 >~/.gradle/f' >/dev/null
 is "$(cat "$HOME/.gradle/f" 2>&1)" 1 "what a rule lets be written is the host's"
 unlike "$(inside 'cat ~/.sbt/f')" secret "what a rule denies does not show"
 rm -rf "$HOME/.config/cordon/config" "$HOME/.gradle" "$HOME/.sbt"
+use='d=${GRADLE_USER_HOME:-$HOME/.gradle}; mkdir -p "$d" && echo 1 >"$d/f" && cat "$d/f"'
+is "$(inside "$use")" 1 "an absent directory is made"
+printf '[rule "home"]\n\tallow = read ~/**\n' >"$HOME/.config/cordon/config"
+is "$(inside "$use")" 1 "and has another place in a home that a rule shows"
+rm "$HOME/.config/cordon/config"
 verdict() { cordon_in "$dir" why "$@" --json -- sh | sed -E 's/.*"verdict":"([a-z]+)".*"losers.*/\1/'; }
 is "$(verdict connect repo.maven.apache.org:443)" allow "registries can be reached"
 is "$(verdict connect example.com:443)" ask "other hosts are asked about"
@@ -105,7 +111,8 @@ is "$(verdict connect repo.maven.apache.org:443)" ask "network.registries = off"
 rm "$HOME/.config/cordon/config"
 
 is "$(verdict write "$HOME/.m2/x")" allow "why knows the homes of tools"
-for path in .conan2 .cache/vcpkg .cache/uv .nuget; do is "$(verdict write "$HOME/$path/x")" allow "also $path"; done
+is "$(verdict write "${dir%/*}/_tmp_1_2")" deny "where pnpm 10 looks for the root of a disk it is refused unasked"
+for path in .java .local/state/pnpm .conan2 .cache/vcpkg .cache/uv .nuget; do is "$(verdict write "$HOME/$path/x")" allow "also $path"; done
 for host in center2.conan.io codeload.github.com api.nuget.org; do is "$(verdict connect $host:443)" allow "and $host"; done
 is "$(verdict read "$HOME/.m2/settings.xml")" hide "and what is secret in them"
 is "$(SHELL=/bin/sh cordon_in "$dir" why connect registry.npmjs.org:443 | head -n 1 | cut -d ' ' -f 1)" allow "why without a command is about what cordon alone would run"

@@ -45,6 +45,26 @@ static bool name_with_slash(const struct request *r)
 	return end > start && end < c->len && !is_dots(c->data + start, end - start);
 }
 
+/* Returns whether the request is tmpfile(3) of the C library, which knows no TMPDIR, where the
+ * sandbox has no /tmp of its own. */
+static bool is_system_tmpfile(const struct ldoor *d, const struct request *r)
+{
+	const char *path = r->slot[SLOT_PATH].data;
+
+	return d->floor.own != NULL && r->flags & TMPFILE_BIT &&
+	       (str_eq(path, "/tmp") || str_eq(path, "/var/tmp"));
+}
+
+/* Opens a file without a name in the sandbox's directory for temporary files, where the caller
+ * itself may make one. Others never reach it, so its mode is the caller's alone. */
+static int system_tmpfile(const struct ldoor *d, const struct request *r)
+{
+	int fd = open(d->floor.own[0], r->flags | O_NOFOLLOW | O_CLOEXEC,
+		      privileges_new(r->mode) & 0700);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* Decides how to resolve the last component, from flags, mode and path. */
 static int classify(struct ldoor *d, struct request *r)
 {
@@ -64,8 +84,8 @@ static int classify(struct ldoor *d, struct request *r)
 		return got;
 	if (!(r->flags & OPEN_WRITES))
 		return prepare_read(d, r);
-	if (str_starts(r->slot[SLOT_PATH].data, STEP_PATH)) {
-		r->how[0] = HOW_NONE; /* not a file: a request to the keeper */
+	if (str_starts(r->slot[SLOT_PATH].data, STEP_PATH) || is_system_tmpfile(d, r)) {
+		r->how[0] = HOW_NONE; /* for the keeper itself, wherever the path leads */
 		return 0;
 	}
 	r->slash = (r->flags & O_CREAT) && name_with_slash(r); /* EISDIR in any case */
@@ -236,6 +256,8 @@ int perform_open(struct ldoor *d, struct request *r)
 	struct place *p = r->place[0];
 	int got;
 
+	if (r->how[0] == HOW_NONE && is_system_tmpfile(d, r))
+		return system_tmpfile(d, r);
 	if (r->how[0] == HOW_NONE) {
 		d->renames++; /* a rollback may move directories */
 		return keeper_step(d->k, &r->caller, r->slot[SLOT_PATH].data + strlen(STEP_PATH));

@@ -17,6 +17,8 @@
 	tool-home = ~/.ivy2
 	tool-home = ~/.sbt
 	tool-home = ~/.konan KONAN_DATA_DIR=$CORDON_CACHE/konan
+	; preferences of java.util.prefs (jshell); those of other programs stay out
+	tool-home = ~/.java/
 	tool-home = ~/.cache/coursier COURSIER_CACHE=$CORDON_CACHE/coursier
 	; Ruby
 	tool-home = ~/.gem
@@ -34,6 +36,7 @@
 	tool-home = ~/.local/share/pnpm
 	tool-home = ~/.local/share/pnpm/store +pnpm_config_store_dir=$CORDON_CACHE/pnpm
 	tool-home = ~/.cache/pnpm
+	tool-home = ~/.local/state/pnpm
 	tool-home = ~/.bun BUN_INSTALL_CACHE_DIR=$CORDON_CACHE/bun
 	tool-home = ~/.deno
 	tool-home = ~/.cache/deno DENO_DIR=$CORDON_CACHE/deno

@@ -48,6 +48,8 @@
 	; refused without a question: they go on without
 	deny = write ~/.config/htop/**
 	deny = write ~/.local/share/nano/**
+	; pnpm 10 and older, which looks in each directory above the project for the root of its disk
+	deny = write $ABOVE/_tmp_[0-9]*_*
 	match = write ~/.config/htop/htoprc
 [sandbox]
 	; every pager would ask to write its searches to the home folder

@@ -185,6 +185,18 @@ static char *first_missing(const struct preparing *p, const char *path)
 	return NULL;
 }
 
+/* Returns whether a rule shows the place natively: there the gate adds no directory. */
+static bool is_granted(const struct preparing *p, const char *path)
+{
+	const char *const *list = NULL;
+	size_t n = policy_granted(p->policy, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (path_is_beneath(path, list[i]))
+			return true;
+	return false;
+}
+
 static void add_absent(struct homes *h, char *path, char *dir)
 {
 	h->absent = xrealloc(h->absent, (h->n_absent + 2) * sizeof(*h->absent));
@@ -192,8 +204,10 @@ static void add_absent(struct homes *h, char *path, char *dir)
 	h->absent[h->n_absent] = (struct absent_home){0};
 }
 
-/* Serves a directory that is absent on the host: the keeper makes it at the agent's mkdir. */
-static enum fate serve_absent(struct preparing *p, const char *path)
+/* Serves a directory that is absent on the host: the keeper makes it at the agent's mkdir. One for
+ * many programs exists from the start, because some (pip) look whether they may write there before
+ * they make their own below; so does one that an earlier session made. */
+static enum fate serve_absent(struct preparing *p, const char *path, bool shared)
 {
 	struct homes *h = p->homes;
 	AUTO_FREE char *top = NULL, *label = NULL;
@@ -205,9 +219,10 @@ static enum fate serve_absent(struct preparing *p, const char *path)
 			return SERVED;
 	top = p->can & HOMES_ABSENT ? first_missing(p, path) : NULL;
 	label = top ? path_label(top) : NULL;
-	if (!top || !make_own(p, label))
+	if (!top || is_granted(p, top) || !make_own(p, label))
 		return MOVED;
-	if (has_name(p->made, label)) /* an earlier session made it */
+	if (has_name(p->made, label) ||
+	    (shared && str_eq(top, path) && make_point(h->points, label) == 0))
 		add_place(h, top, true);
 	else
 		add_absent(h, take_ptr(&top), xasprintf("%s/own/%s", h->dir, label));
@@ -228,7 +243,7 @@ static enum fate serve(struct preparing *p, const char *path, bool shared)
 	    path_meets(path, s->read_only) || path_meets(path, s->hidden))
 		return MOVED;
 	if (gone)
-		return serve_absent(p, path);
+		return serve_absent(p, path, shared);
 	if (!real)
 		return MOVED;
 	/* A link to another disk is usual; one to the home folder would show all of it. */
@@ -394,11 +409,8 @@ static void drop_empty(const char *dir)
 {
 	AUTO_FREE char *own = path_join(dir, "own"), *over = path_join(dir, "over");
 	AUTO_FREE char *note = path_join(dir, "folder"), *points = path_join(dir, "points");
-	bool gone;
+	bool gone = drop_empty_in(own) && drop_empty_in(points);
 
-	if (rmdir(points) < 0 && errno != ENOENT) /* an earlier session has made points */
-		return;
-	gone = drop_empty_in(own);
 	if (drop_empty_in(over) && gone && (unlink(note) == 0 || errno == ENOENT))
 		rmdir(dir);
 }

@@ -14,7 +14,8 @@ struct session_spec;
  *
  *   on the host            inside
  *   ~/.cargo               an overlay: the host's below, read-only, the folder's above
- *   ~/.cache/              an empty directory, with overlays of the directories in the table
+ *   ~/.cache/              an empty directory, also if it is absent on the host, with overlays of
+ *                          the directories in the table
  *   ~/.gradle is absent    the agent's mkdir makes an empty one (core/keeper/folders/tool_dirs.h);
  *                          so it is with a directory on the way there, like ~/.local
  *
