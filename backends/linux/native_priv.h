@@ -61,7 +61,6 @@ enum {
 	NS_NET, /* last: absent when the host's network is shared */
 	NS_COUNT,
 	NOTE_FDS = NS_COUNT + 1, /* namespaces and root */
-	NOTE_FDS_MAX = 2 * GATES_MAX,
 };
 
 /* ---- child_message.c ---- */
@@ -113,7 +112,10 @@ bool sandbox_init_is_over(struct pollfd p[2]);
 int confine_drop_all(struct err *err) MUST_USE; /* drops all capabilities for good */
 int confine_has_none(struct err *err) MUST_USE; /* -EPERM: has a capability */
 int confine_server(struct err *err) MUST_USE;	/* drops all capabilities, forbids new namespaces */
-/* Does the same, but a child of root keeps the right to read files of any owner. */
+/* For a server that parses bytes of the agent: also writes to no file by its path, is not dumpable,
+ * and dies with its parent. */
+int confine_parser(struct err *err) MUST_USE;
+/* Like confine_server(), but a child of root keeps the right to read files of any owner. */
 int confine_reading_server(struct err *err) MUST_USE;
 /* reader.c; a slot of struct backend */
 int confine_reader(struct err *err) MUST_USE;

@@ -46,11 +46,7 @@ static int make_fs(const char *path, struct err *err)
 
 	for (size_t i = 0; i < ARRAY_LEN(places) && r == -ENOENT; i++) {
 		argv[0] = places[i];
-		r = external_run(&(struct external){.argv = argv,
-						    .in = EXTERNAL_SAME,
-						    .out = EXTERNAL_SAME,
-						    .err = EXTERNAL_SAME},
-				 err);
+		r = external_run_here(argv, err);
 	}
 	if (r == -ENOENT)
 		return err_say(err, r, "mkfs.ext4 is not here: install e2fsprogs");

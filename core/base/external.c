@@ -260,6 +260,14 @@ int external_run(const struct external *o, struct err *err)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+int external_run_here(const char *const *argv, struct err *err)
+{
+	const struct external o = {
+		.argv = argv, .in = EXTERNAL_SAME, .out = EXTERNAL_SAME, .err = EXTERNAL_SAME};
+
+	return external_run(&o, err);
+}
+
 int external_uv(uv_loop_t *loop, uv_process_t *process, const uv_process_options_t *opt,
 		struct err *err)
 {

@@ -62,6 +62,8 @@ char **external_withheld(void) MUST_USE;
 pid_t external_start(const struct external *o, struct err *err) MUST_USE;
 /* Starts the program and waits for it. Returns its exit status; 128 + N: signal N ended it. */
 int external_run(const struct external *o, struct err *err) MUST_USE;
+/* The same, with cordon's own descriptors 0 to 2. */
+int external_run_here(const char *const *argv, struct err *err) MUST_USE;
 /* Calls uv_spawn() by the rules above. opt->file is a program's name, or "/proc/self/exe";
  * opt->env, if set, comes from external_env(). As with uv_spawn(), close process after an error. */
 int external_uv(uv_loop_t *loop, uv_process_t *process, const uv_process_options_t *opt,

@@ -25,6 +25,14 @@ int io_mkdir_p(int dirfd, const char *path, mode_t mode) MUST_USE;
  * directories without permissions. Returns 0 also if it does not exist. */
 int io_remove_tree(int dirfd, const char *name) MUST_USE;
 
+/* Sends bytes with n descriptors (SCM_RIGHTS). Returns how many bytes, or negative errno. */
+#define IO_FDS_MAX 253 /* as the kernel: SCM_MAX_FD */
+ssize_t io_send_fds(int sock, const void *data, size_t len, const int *fds, size_t n, int flags)
+	MUST_USE;
+/* Receives bytes, and appends the descriptors (CLOEXEC) that come with them to fds, which has *n
+ * and room for max; closes the others. Returns how many bytes, or negative errno. */
+ssize_t io_recv_fds(int sock, void *data, size_t len, int *fds, size_t *n, size_t max, int flags)
+	MUST_USE;
 /* Sends or receives one message with at most one descriptor (SCM_RIGHTS, CLOEXEC). fd can be -1,
  * ret_fd NULL. */
 int io_send_fd(int sock, const void *data, size_t len, int fd) MUST_USE;
@@ -32,6 +40,9 @@ ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd) MUST_USE;
 /* Does the same without waiting: -EAGAIN. */
 int io_try_send_fd(int sock, const void *data, size_t len, int fd) MUST_USE;
 ssize_t io_try_recv_fd(int sock, void *data, size_t len, int *ret_fd) MUST_USE;
+
+/* Raises the limit of open files as far as allowed. Returns it. */
+size_t io_raise_open_files(void);
 
 /* Locks a file with flock(2), exclusively. A killed process holds its locks until its exit is
  * complete, so this retries for a second. Returns -EAGAIN if another process has the lock. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <termios.h>
 #include <time.h>
@@ -16,33 +17,40 @@
 #include "core/os/process.h"
 #include "core/os/socket.h"
 
-static int send_fd(int sock, const void *data, size_t len, int fd, int flags)
+/* Room for the descriptors of one message; a union for its alignment. */
+union control {
+	char room[CMSG_SPACE(IO_FDS_MAX * sizeof(int))];
+	struct cmsghdr align;
+};
+
+ssize_t io_send_fds(int sock, const void *data, size_t len, const int *fds, size_t n, int flags)
 {
-	union {
-		char raw[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
+	union control control = {{0}};
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-	ssize_t n;
+	ssize_t sent;
 
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		msg.msg_control = control.raw;
-		msg.msg_controllen = sizeof(control.raw);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	if (n > IO_FDS_MAX)
+		return -EINVAL;
+	if (n) {
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(&control.align), fds, n * sizeof(int));
+		msg.msg_control = control.room;
+		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
 	}
-	do {
-		n = sendmsg(sock, &msg, MSG_NOSIGNAL | flags);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == len ? 0 : -EMSGSIZE;
+	do
+		sent = sendmsg(sock, &msg, MSG_NOSIGNAL | flags);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -errno : sent;
+}
+
+static int send_fd(int sock, const void *data, size_t len, int fd, int flags)
+{
+	ssize_t n = io_send_fds(sock, data, len, &fd, fd >= 0 ? 1 : 0, flags);
+
+	return n < 0 ? (int)n : (size_t)n == len ? 0 : -EMSGSIZE;
 }
 
 int io_send_fd(int sock, const void *data, size_t len, int fd)
@@ -55,38 +63,49 @@ int io_try_send_fd(int sock, const void *data, size_t len, int fd)
 	return send_fd(sock, data, len, fd, MSG_DONTWAIT);
 }
 
-static ssize_t recv_fd(int sock, void *data, size_t len, int *ret_fd, int flags)
+static void take_fds(struct cmsghdr *c, int *fds, size_t *n, size_t max)
 {
-	union {
-		char raw[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {.iov_base = data, .iov_len = len};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.raw,
-			     .msg_controllen = sizeof(control.raw)};
-	ssize_t n;
+	size_t got = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
-	if (ret_fd)
-		*ret_fd = -1;
-	do {
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | flags);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+	for (size_t i = 0; i < got; i++) {
 		int fd;
 
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		memcpy(&fd, CMSG_DATA(c), sizeof(int));
-		if (ret_fd && *ret_fd < 0)
-			*ret_fd = fd;
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+		if (*n < max)
+			fds[(*n)++] = fd;
 		else
 			close(fd);
 	}
-	return n;
+}
+
+ssize_t io_recv_fds(int sock, void *data, size_t len, int *fds, size_t *n, size_t max, int flags)
+{
+	union control control;
+	struct iovec iov = {.iov_base = data, .iov_len = len};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control.room,
+			     .msg_controllen = sizeof(control.room)};
+	ssize_t got;
+
+	do
+		got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | flags);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			take_fds(c, fds, n, max);
+	return got;
+}
+
+static ssize_t recv_fd(int sock, void *data, size_t len, int *ret_fd, int flags)
+{
+	size_t n = 0;
+
+	if (ret_fd)
+		*ret_fd = -1;
+	return io_recv_fds(sock, data, len, ret_fd, &n, ret_fd ? 1 : 0, flags);
 }
 
 ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
@@ -97,6 +116,17 @@ ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
 ssize_t io_try_recv_fd(int sock, void *data, size_t len, int *ret_fd)
 {
 	return recv_fd(sock, data, len, ret_fd, MSG_DONTWAIT);
+}
+
+size_t io_raise_open_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return 1024;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+	return lim.rlim_cur > SIZE_MAX ? SIZE_MAX : (size_t)lim.rlim_cur;
 }
 
 static int lock_as(int fd, int how)

@@ -57,6 +57,11 @@ void util_list_push(char ***list, size_t *n, char *s)
 	(*list)[*n] = NULL;
 }
 
+int util_by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 void util_close_fd(int *fd)
 {
 	int saved = errno;

@@ -38,9 +38,10 @@ size_t util_list_len(const void *list); /* NULL-terminated pointers; NULL: 0 */
 char **util_list_copy(const char *const *list) MUST_USE;
 /* Appends s, which the list takes over. *n: the number of strings. */
 void util_list_push(char ***list, size_t *n, char *s);
-void util_close_fd(int *fd);	   /* keeps errno; -1 is a no-op */
-void util_close_file(FILE **file); /* keeps errno; NULL is a no-op */
-void util_close_dir(DIR **dir);	   /* keeps errno; NULL is a no-op */
+int util_by_text(const void *a, const void *b); /* for qsort(3) of a list of strings */
+void util_close_fd(int *fd);			/* keeps errno; -1 is a no-op */
+void util_close_file(FILE **file);		/* keeps errno; NULL is a no-op */
+void util_close_dir(DIR **dir);			/* keeps errno; NULL is a no-op */
 
 /* Hands over ownership: empties the variable and returns its value. */
 static inline int take_fd(int *fd)

@@ -233,13 +233,6 @@ static struct brokered *self(struct door *d)
 	return (struct brokered *)(void *)((char *)d - offsetof(struct brokered, door));
 }
 
-static int serve(struct door *d, short events)
-{
-	(void)d;
-	(void)events;
-	return 0; /* on_note() serves requests */
-}
-
 static void answered(struct door *d, uint64_t id, enum door_verdict verdict)
 {
 	struct brokered *b = self(d);
@@ -274,7 +267,6 @@ static void close_door(struct door *d)
 }
 
 static const struct door_ops ops = {
-	.serve = serve,
 	.answered = answered,
 	.drop_all = drop_all,
 	.close = close_door,

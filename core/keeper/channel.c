@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/keeper/state.h"
 #include "core/os/poller.h"
@@ -171,42 +172,6 @@ void keeper_drop_handed(struct keeper *k, size_t n)
 	memmove(k->handed, k->handed + n, k->n_handed * sizeof(int));
 }
 
-static void take_handed(struct keeper *k, struct cmsghdr *c)
-{
-	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-		if (k->n_handed < ARRAY_LEN(k->handed))
-			k->handed[k->n_handed++] = fd;
-		else
-			close(fd);
-	}
-}
-
-/* Reads bytes, and the descriptors that come with the first byte of their frame. */
-static ssize_t receive(struct keeper *k, size_t room)
-{
-	union {
-		char room[CMSG_SPACE(3 * sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {.iov_base = k->in.data + k->in.len, .iov_len = room};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.room,
-			     .msg_controllen = sizeof(control.room)};
-	ssize_t n = recvmsg(k->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-	for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL; c; c = CMSG_NXTHDR(&msg, c)) {
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			take_handed(k, c);
-	}
-	return n;
-}
-
 int keeper_recv(struct keeper *k)
 {
 	for (;;) {
@@ -215,10 +180,10 @@ int keeper_recv(struct keeper *k)
 		if (k->in.len > IN_MAX)
 			return -EPIPE; /* the frame is invalid */
 		buf_reserve(&k->in, 16u << 10);
-		n = receive(k, 16u << 10);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		/* Descriptors come with the first byte of their frame. */
+		n = io_recv_fds(k->sock, k->in.data + k->in.len, 16u << 10, k->handed, &k->n_handed,
+				ARRAY_LEN(k->handed), MSG_DONTWAIT);
+		if (n == -EAGAIN)
 			return 0;
 		if (n <= 0)
 			return -EPIPE;

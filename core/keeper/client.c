@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/io.h"
 #include "core/os/socket.h"
 
 #define READ_MAX (256u << 10) /* per turn, because the console has other work */
@@ -119,42 +120,16 @@ bool client_wants_write(const struct client *c)
 	return c->out.len > 0 && !c->deaf;
 }
 
-static ssize_t send_handing(const struct client *c)
-{
-	union {
-		char room[CMSG_SPACE(sizeof(c->handing))];
-		struct cmsghdr align;
-	} control = {0};
-	struct iovec iov = {.iov_base = c->out.data, .iov_len = c->out.len};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.room,
-			     .msg_controllen = sizeof(control.room)};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
-
-	if (!head) /* cannot fail: the buffer has room */
-		return 0;
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(c->handing));
-	memcpy(CMSG_DATA(head), c->handing, sizeof(c->handing));
-	return sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-/* Sends bytes as send(2): up to the byte that has descriptors, or from it on. */
+/* Sends bytes: up to the byte that has descriptors, or from it on. */
 static ssize_t send_some(struct client *c)
 {
-	bool hands = c->handing[0] >= 0;
-	ssize_t n;
+	bool waits = c->handing[0] >= 0, now = waits && c->handing_at == 0;
+	ssize_t n = io_send_fds(c->fd, c->out.data, waits && !now ? c->handing_at : c->out.len,
+				c->handing, now ? ARRAY_LEN(c->handing) : 0, MSG_DONTWAIT);
 
-	if (hands && c->handing_at == 0)
-		n = send_handing(c);
-	else
-		n = send(c->fd, c->out.data, hands ? c->handing_at : c->out.len,
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (n > 0 && hands && c->handing_at == 0)
+	if (n > 0 && now)
 		drop_handing(c);
-	else if (n > 0 && hands)
+	else if (n > 0 && waits)
 		c->handing_at -= (size_t)n;
 	return n;
 }
@@ -164,9 +139,7 @@ void client_write(struct client *c)
 	while (c->out.len && !c->deaf) {
 		ssize_t n = send_some(c);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		if (n == -EAGAIN)
 			return;
 		if (n < 0)
 			c->deaf = true;

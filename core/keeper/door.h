@@ -41,7 +41,7 @@ struct ruled {
 
 struct door_ops {
 	/* Serves one request, if poll(2) has just reported one in `events` of fd. Returns 0, or
-	 * -EPIPE when no process is left inside. */
+	 * -EPIPE when no process is left inside. May be NULL if fd is -1. */
 	int (*serve)(struct door *d, short events);
 	/* The message for the user if serve() returns -EPIPE while the agent runs. May be NULL. */
 	const char *lost;

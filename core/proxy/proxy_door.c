@@ -222,13 +222,6 @@ static struct proxy_door *self(struct door *d)
 	return (struct proxy_door *)(void *)((char *)d - offsetof(struct proxy_door, door));
 }
 
-static int serve(struct door *d, short events)
-{
-	(void)d;
-	(void)events;
-	return 0; /* on_proxy() detects it */
-}
-
 static void answered(struct door *d, uint64_t id, enum door_verdict verdict)
 {
 	want_answered(self(d), id, verdict);
@@ -265,7 +258,6 @@ static void close_door(struct door *d)
 }
 
 static const struct door_ops ops = {
-	.serve = serve,
 	.answered = answered,
 	.drop_all = drop_all,
 	.tick = tick,

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/base64.h"
 #include "core/base/buf.h"
 #include "core/net/notes.h"
 #include "core/proxy/proxy_priv.h"
@@ -120,24 +121,6 @@ static void raise_limit(struct proxy *p)
 		p->max_clients = MAX(files.rlim_cur, FILES_OWN + 2) / 2 - FILES_OWN / 2;
 }
 
-/* RFC 4648. */
-static void add_base64(struct buf *out, const char *text)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
-	size_t len = strlen(text);
-
-	for (size_t i = 0; i < len; i += 3) {
-		size_t n = MIN(len - i, (size_t)3);
-		uint32_t bits = 0;
-
-		for (size_t k = 0; k < 3; k++)
-			bits = bits << 8 | (k < n ? (unsigned char)text[i + k] : 0u);
-		for (size_t k = 0; k < 4; k++)
-			buf_ch(out, k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
-	}
-}
-
 static int start(struct proxy *p, const struct proxy_spec *spec)
 {
 	AUTO_BUF struct buf wanted = BUF_INIT;
@@ -145,7 +128,7 @@ static int start(struct proxy *p, const struct proxy_spec *spec)
 	int r;
 
 	snprintf(text, sizeof(text), PROXY_USER ":%s", spec->secret);
-	add_base64(&wanted, text);
+	base64_encode(&wanted, text, strlen(text));
 	snprintf(p->wanted, sizeof(p->wanted), "%s", wanted.data);
 	p->secret = spec->secret;
 	p->sock = spec->sock;

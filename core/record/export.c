@@ -7,7 +7,6 @@
 struct exporter {
 	struct buf out;
 	int version;
-	bool own;
 	int64_t last_us;
 	int64_t at_us; /* v3: rounded time of the previous line */
 };
@@ -16,8 +15,6 @@ static void put(struct exporter *x, const struct moment *e)
 {
 	int64_t ms = 1000, delta, t = MAX(e->t_us, x->last_us);
 
-	if (e->code == CAST_OWN && !x->own)
-		return;
 	x->last_us = t; /* time does not go back between blocks, either */
 	if (x->version == 2) {
 		cast_format(&x->out, t, e->code, e->data.data, e->data.len);
@@ -37,9 +34,9 @@ static int flush(struct exporter *x, export_sink sink, void *data)
 	return r;
 }
 
-int export_cast(struct recording *r, int version, bool own, export_sink sink, void *data)
+int export_cast(struct recording *r, int version, export_sink sink, void *data)
 {
-	struct exporter x = {.out = BUF_INIT, .version = version, .own = own};
+	struct exporter x = {.out = BUF_INIT, .version = version};
 	struct cast_header h = *recording_header(r);
 	struct batch b = BATCH_INIT;
 	int e = 0;

@@ -7,6 +7,5 @@
 /* Called with pieces of the text; negative ends the export. */
 typedef int (*export_sink)(void *data, const char *bytes, size_t len);
 
-/* Exports; version is 2 or 3. own: includes cordon's own events for cordon replay; players skip
- * them. */
-int export_cast(struct recording *r, int version, bool own, export_sink sink, void *data) MUST_USE;
+/* Exports; version is 2 or 3. Includes cordon's own events, which players skip. */
+int export_cast(struct recording *r, int version, export_sink sink, void *data) MUST_USE;

@@ -127,9 +127,7 @@ static void keep_out_stored(const char *dir, const char *state_dir, char ***pass
 		for (; (*passed)[n]; n++)
 			if (str_eq((*passed)[n], at))
 				return;
-		*passed = xrealloc(*passed, (n + 2) * sizeof(**passed));
-		(*passed)[n] = xstrdup(at);
-		(*passed)[n + 1] = NULL;
+		util_list_push(passed, &n, xstrdup(at));
 		if (has_store(at, state_dir)) {
 			external_keep_out(at);
 			return;

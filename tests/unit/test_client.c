@@ -1,6 +1,7 @@
 /* test_client - cordon's end of the keeper's socket. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -233,6 +234,26 @@ static void last_words_are_heard_after_a_send_that_failed(void **state)
 	assert_non_null(strstr(f->log.data, "reason=why"));
 }
 
+/* Of two descriptors in one message, a receiver of one closes the other. */
+static void no_second_descriptor_stays_open(void **state)
+{
+	int pair[2], ends[2], got = -1;
+	char byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_int_equal(io_send_fds(pair[0], "x", 1, (const int[]){ends[1], ends[1]}, 2, 0), 1);
+	close(ends[1]);
+	assert_int_equal(io_recv_fd(pair[1], &byte, 1, &got), 1);
+	assert_true(got >= 0);
+	close(got);
+	assert_int_equal(read(ends[0], &byte, 1), 0); /* no writer is left */
+	close(ends[0]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +265,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(last_words_are_heard_after_a_send_that_failed,
 						setup, teardown),
+		cmocka_unit_test(no_second_descriptor_stays_open),
 		cmocka_unit_test_setup_teardown(too_many_paths_restore_nothing, setup, teardown),
 	};
 

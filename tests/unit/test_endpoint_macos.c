@@ -64,11 +64,11 @@ static void metadata(void)
 
 static void metadata_and_cuts_are_undone(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
 	(void)state;
-	start(f, &mac_backend, metadata, false);
+	session_start(f, &mac_backend, metadata, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
 	undo_all(f, before);
@@ -85,11 +85,11 @@ static void across_folders(void)
 
 static void a_rename_to_elsewhere_is_undone(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
 	(void)state;
-	start(f, &mac_backend, across_folders, false);
+	session_start(f, &mac_backend, across_folders, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
 	undo_all(f, before);
@@ -137,11 +137,11 @@ static void link_at_a_name(void)
 
 static void links_are_judged_as_links(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
 	(void)state;
-	start(f, &mac_backend, link_at_a_name, true);
+	session_start(f, &mac_backend, link_at_a_name, true);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	undo_all(f, before);
@@ -232,19 +232,19 @@ static void change_and_wait(void)
 
 static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 	AUTO_FREE char *after = NULL;
 	bool never = false;
 
 	(void)state;
-	start(f, &mac_backend, change_and_wait, false);
+	session_start(f, &mac_backend, change_and_wait, false);
 	await(f, "create last\n");
 	kill(f->pid, SIGKILL);
 	pump(f, &never);
 	client_free(f->client);
 	waitpid(f->pid, NULL, 0);
-	start(f, NULL, NULL, true);
+	session_start(f, NULL, NULL, true);
 	pump(f, &f->started);
 	after = tree_take(f->folder, NULL);
 	assert_string_equal(after, before);
@@ -264,12 +264,12 @@ static void swap_files(void)
 
 static void a_swap_of_files_is_undone(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 	AUTO_FREE char *after = NULL;
 
 	(void)state;
-	start(f, &mac_backend, swap_files, false);
+	session_start(f, &mac_backend, swap_files, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
 	after = listing(f);
@@ -304,11 +304,11 @@ static void swap_with_empty(void)
 
 static void a_swap_with_an_empty_directory_is_undone(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
 	(void)state;
-	start(f, &mac_backend, swap_with_empty, false);
+	session_start(f, &mac_backend, swap_with_empty, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
 	undo_all(f, before);
@@ -375,13 +375,13 @@ static void whatever_comes_to_a_protected_name_is_asked_about(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(scripts) * 2; i++) {
-		struct session *f = session_new();
+		struct session *f = mac_session();
 		AUTO_FREE char *before = NULL;
 
 		write_file(f, ".envrc", "mine\n");
 		before = tree_take(f->folder, NULL);
 		f->answer.allow = i % 2;
-		start(f, &mac_backend, scripts[i / 2], false);
+		session_start(f, &mac_backend, scripts[i / 2], false);
 		pump(f, &f->exited);
 		if (f->status != (i % 2 ? 0 : 13 << 8) || !strstr(f->log.data, "ask "))
 			fail_msg("script %zu: %d\n%s", i, f->status, f->log.data);
@@ -426,11 +426,11 @@ static void take_directories_away(void)
 
 static void no_directory_leaves_with_what_is_in_it(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
 	(void)state;
-	start(f, &mac_backend, take_directories_away, false);
+	session_start(f, &mac_backend, take_directories_away, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	undo_all(f, before);
@@ -469,11 +469,11 @@ static void every_byte_in_names(void)
 
 static void names_of_every_byte_are_undone(void **state)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
 	(void)state;
-	start(f, &mac_backend, every_byte_in_names, false);
+	session_start(f, &mac_backend, every_byte_in_names, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
 	undo_all(f, before);

@@ -112,7 +112,7 @@ static void outcome_done(struct outcome *o)
 static struct outcome run_on(const struct system *s, void (*script)(void), bool allow,
 			     bool headless)
 {
-	struct session *f = session_new();
+	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 	AUTO_FREE char *undone = NULL;
 	struct outcome o = {0};
@@ -120,7 +120,7 @@ static struct outcome run_on(const struct system *s, void (*script)(void), bool 
 
 	now_on = s;
 	f->answer.allow = allow;
-	start(f, s->backend, script, headless);
+	session_start(f, s->backend, script, headless);
 	pump(f, &f->exited);
 	o.status = f->status;
 	o.log = plain(f->log.data);

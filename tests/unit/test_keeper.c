@@ -1,193 +1,35 @@
 /* test_keeper - the whole keeper with a fake agent: steps, questions, refusals, undo, the end. */
 /* SPDX-License-Identifier: MIT */
-#include <poll.h>
-#include <sys/stat.h>
-
-#include "core/base/clock.h"
-#include "core/base/path.h"
-#include "core/keeper/client.h"
-#include "core/policy/policy.h"
-#include "tests/support/check.h"
-#include "tests/support/fake_agent.h"
-
-#define PATIENCE_US 30000000
-
-struct fixture {
-	char *root, *folder, *state;
-	struct policy *policy;
-	struct client *client;
-	pid_t pid;
-	struct buf log;
-	bool started, exited, failed, done;
-	bool alone;	      /* without a backend */
-	bool ambient[256];    /* which steps are ambient, by the low bits of their ids */
-	int status;	      /* of the agent, of a failed start, or of a request */
-	struct answer answer; /* to every question */
-	bool mute;	      /* no answers */
-	uint64_t cancel;      /* at the first progress */
-	bool planning;	      /* waits for a plan */
-	unsigned plans;	      /* that came */
-	char words[512];
-};
-
-static void show_plan(struct fixture *f, const struct undo_plan *p)
-{
-	size_t len = (size_t)snprintf(f->words, sizeof(f->words), "plan of %zu:", p->n_ids);
-
-	for (size_t i = 0; i < p->n_entries && len < sizeof(f->words); i++)
-		len += (size_t)snprintf(f->words + len, sizeof(f->words) - len, " %c %s",
-					p->entries[i].what, p->entries[i].path);
-}
-
-static void on_event(void *data, enum wire_type type, const struct client_event *ev)
-{
-	struct fixture *f = data;
-	const char *path = ev->path ? path_below(ev->path, f->folder) : NULL;
-
-	path = path && *path ? path : ev->path;
-	if (type == WIRE_STEP_BEGIN)
-		f->ambient[ev->step & 255] = ev->kind == STEP_AMBIENT;
-	if (type == WIRE_STEP_BEGIN)
-		buf_fmt(&f->log, "begin%s %s\n", f->ambient[ev->step & 255] ? " ambient" : "",
-			ev->command);
-	else if (type == WIRE_STEP_END)
-		buf_fmt(&f->log, "end%s kept=%d status=%d paths=%d\n",
-			f->ambient[ev->step & 255] ? " ambient" : "", ev->kept, (int)ev->status,
-			(int)ev->total);
-	else if (type == WIRE_TOUCH)
-		buf_fmt(&f->log, "%s %s\n", ev->op, path);
-	else if (type == WIRE_DENY)
-		buf_fmt(&f->log, "denied %s %s\n", ev->op, path);
-	else if (type == WIRE_ASK)
-		buf_fmt(&f->log, "ask %s %s\n", ev->op, path);
-	else if (type == WIRE_ASK_GONE)
-		buf_str(&f->log, "ask gone\n");
-	if (type == WIRE_ASK && !f->mute)
-		client_answer(f->client, ev->id, &f->answer);
-	if (type == WIRE_PROGRESS && f->cancel == ev->id)
-		client_cancel(f->client, ev->id);
-	f->started |= type == WIRE_STARTED;
-	f->exited |= type == WIRE_EXIT;
-	f->failed |= type == WIRE_START_FAILED;
-	f->done |= type == WIRE_DONE || (type == WIRE_PLAN && f->planning);
-	f->plans += type == WIRE_PLAN;
-	if (type == WIRE_EXIT || type == WIRE_START_FAILED)
-		f->status = (int)ev->status;
-	if (type == WIRE_DONE)
-		f->status = ev->result;
-	if (type == WIRE_DONE || type == WIRE_START_FAILED || type == WIRE_NOTE)
-		snprintf(f->words, sizeof(f->words), "%s", ev->reason);
-	if (type == WIRE_PLAN)
-		show_plan(f, ev->plan);
-}
+#include "tests/support/keeper_session.h"
 
 static int setup(void **state)
 {
-	struct fixture *f = xcalloc(1, sizeof(*f));
-	char template[] = "/tmp/cordon-keeper-XXXXXX";
-	struct err err = {0};
+	struct session *f = session_new();
 
-	assert_non_null(mkdtemp(template));
-	f->root = xstrdup(template);
-	f->folder = path_join(f->root, "work");
-	f->state = path_join(f->root, "state");
-	assert_int_equal(mkdir(f->folder, 0755), 0);
-	assert_int_equal(mkdir(f->state, 0700), 0);
-	assert_int_equal(policy_new(&f->policy, &(struct policy_spec){.home = f->root}, &err), 0);
-	f->log = (struct buf)BUF_INIT;
-	f->answer = (struct answer){.allow = true};
+	f->tells_status = true;
 	*state = f;
 	return 0;
 }
 
-static void start(struct fixture *f, void (*script)(void), bool one_step, bool headless)
-{
-	static const char *const argv[] = {"agent", "--do", "it", NULL};
-	struct spawn_spec spawn = {.argv = argv, .stdio = {0, 1, 2}};
-	const char *const folders[] = {f->folder, NULL};
-	struct err err = {0};
-	int pair[2];
-
-	agent_script = script;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	assert_int_equal(
-		keeper_fork(&(struct keeper_spec){.sock = pair[1],
-						  .folders = folders,
-						  .state_dir = f->state,
-						  .policy = f->policy,
-						  .headless = headless,
-						  .one_step = one_step,
-						  .backend = f->alone ? NULL : &fake_backend,
-						  .spawn = f->alone ? NULL : &spawn},
-			    &f->pid, &err),
-		0);
-	close(pair[1]);
-	f->client = client_new(pair[0], on_event, f);
-}
-
-/* Runs until *flag is set, or the keeper has ended. */
-static void pump(struct fixture *f, const bool *flag)
-{
-	int64_t end = clock_mono_us() + PATIENCE_US;
-
-	while (!*flag) {
-		struct pollfd p = {.fd = client_fd(f->client), .events = POLLIN};
-
-		assert_true(clock_mono_us() < end);
-		poll(&p, 1, 100);
-		if (p.revents && client_read(f->client) < 0)
-			return;
-	}
-}
-
-static void await(struct fixture *f, const char *words)
-{
-	int64_t end = clock_mono_us() + PATIENCE_US;
-
-	while (!strstr(f->log.data, words)) {
-		if (clock_mono_us() > end)
-			fail_msg("waited for '%s' in vain", words);
-		usleep(10000);
-		assert_int_equal(client_read(f->client), 0);
-	}
-}
-
-static void finish(struct fixture *f)
-{
-	bool never = false;
-
-	if (!f->client)
-		return;
-	client_shutdown(f->client);
-	pump(f, &never);
-	client_free(f->client);
-	f->client = NULL;
-	waitpid(f->pid, NULL, 0);
-}
-
 static int teardown(void **state)
 {
-	struct fixture *f = *state;
-
-	finish(f);
-	policy_free(f->policy);
-	assert_int_equal(io_remove_tree(AT_FDCWD, f->root), 0);
-	free(f->root);
-	free(f->folder);
-	free(f->state);
-	buf_done(&f->log);
-	free(f);
+	session_free(*state);
 	return 0;
 }
 
-static bool there(const struct fixture *f, const char *name)
+static void start(struct session *f, void (*script)(void), bool headless)
+{
+	session_start(f, &fake_backend, script, headless);
+}
+
+static bool there(const struct session *f, const char *name)
 {
 	AUTO_FREE char *path = path_join(f->folder, name);
 
 	return access(path, F_OK) == 0;
 }
 
-static bool in_order(const struct fixture *f, const char *const *lines)
+static bool in_order(const struct session *f, const char *const *lines)
 {
 	const char *at = f->log.data;
 
@@ -234,9 +76,9 @@ static void two_commands(void)
 
 static void each_command_is_a_step(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, two_commands, false, false);
+	start(f, two_commands, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 5 << 8);
 	/* Before Linux 6.15 the exit status of a command may be unavailable. */
@@ -249,9 +91,9 @@ static void each_command_is_a_step(void **state)
 
 static void headless_is_one_step(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, two_commands, true, true);
+	start(f, two_commands, true);
 	pump(f, &f->exited);
 	assert_string_equal(f->log.data, "begin agent --do it\ncreate a\ncreate b\n"
 					 "end kept=1 status=5 paths=2\n");
@@ -266,9 +108,9 @@ static void edit_by_itself(void)
 
 static void what_the_agent_does_itself_is_ambient(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, edit_by_itself, false, false);
+	start(f, edit_by_itself, false);
 	pump(f, &f->exited);
 	assert_log(f, "begin ambient agent: edit edit\n", "create edit\n", "end ambient kept=1",
 		   "begin touch a\n", "end kept=1", "begin ambient agent: edit edit2\n",
@@ -277,10 +119,10 @@ static void what_the_agent_does_itself_is_ambient(void **state)
 
 static char told[64]; /* a directory that the test makes when the agent may go on */
 
-static void start_told(struct fixture *f, void (*work)(void), bool one_step, bool headless)
+static void start_told(struct session *f, void (*work)(void), bool headless)
 {
 	snprintf(told, sizeof(told), "%s/told", f->root);
-	start(f, work, one_step, headless);
+	start(f, work, headless);
 }
 
 static void until_told(void)
@@ -289,7 +131,7 @@ static void until_told(void)
 		usleep(1000);
 }
 
-static void tell(struct fixture *f, const char *words)
+static void tell(struct session *f, const char *words)
 {
 	await(f, words);
 	assert_int_equal(mkdir(told, 0700), 0);
@@ -320,9 +162,9 @@ static void leave_one_running(void)
 
 static void what_outlives_its_command_is_ambient(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start_told(f, leave_one_running, false, false);
+	start_told(f, leave_one_running, false);
 	tell(f, "end kept=1");
 	pump(f, &f->exited);
 	assert_log(f, "begin daemon\n", "create before\n", "end kept=1", "begin ambient",
@@ -377,9 +219,9 @@ static void pipeline(void)
 
 static void a_pipeline_is_one_step(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start_told(f, pipeline, false, false);
+	start_told(f, pipeline, false);
 	tell(f, "end kept=1");
 	pump(f, &f->exited);
 	assert_log(f, "begin cat x\n", "create left\n", "create right\n", "end kept=1",
@@ -401,9 +243,9 @@ static void npx(void)
 
 static void the_agent_of_a_wrapper_is_its_child(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, npx, false, false);
+	start(f, npx, false);
 	pump(f, &f->exited);
 	assert_log(f, "begin touch a\n", "end kept=1 status=");
 }
@@ -416,11 +258,11 @@ static void umask_file(void)
 
 static void the_callers_umask_counts(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 	AUTO_FREE char *path = path_join(f->folder, "masked");
 	struct stat st;
 
-	start(f, umask_file, true, true);
+	start(f, umask_file, true);
 	pump(f, &f->exited);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0640);
@@ -439,9 +281,9 @@ static void write_protected(void)
 
 static void headless_denies(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, write_protected, true, true);
+	start(f, write_protected, true);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 13 << 8);
 	assert_log(f, "denied create .envrc\n");
@@ -450,9 +292,9 @@ static void headless_denies(void **state)
 
 static void an_answer_lets_it_go_on(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, write_protected, false, false);
+	start(f, write_protected, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_log(f, "ask create .envrc\n", "begin ambient", "create .envrc\n");
@@ -461,10 +303,10 @@ static void an_answer_lets_it_go_on(void **state)
 
 static void no_is_an_answer(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
 	f->answer = (struct answer){0};
-	start(f, write_protected, false, false);
+	start(f, write_protected, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 13 << 8);
 	assert_false(there(f, ".envrc"));
@@ -488,17 +330,16 @@ static size_t count(const char *text, const char *what)
 
 static void once_is_once_and_a_session_is_longer(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, write_twice, false, false);
+	start(f, write_twice, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_int_equal(count(f->log.data, "ask "), 2);
-	finish(f);
-	f->exited = false;
+	stop(f);
 	f->answer = (struct answer){.allow = true, .scope = SCOPE_SESSION};
 	buf_clear(&f->log);
-	start(f, write_twice, false, false);
+	start(f, write_twice, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_int_equal(count(f->log.data, "ask "), 1);
@@ -522,11 +363,11 @@ static void four_ask(void)
 
 static void one_wish_is_one_question(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 	int64_t end;
 
 	f->mute = true;
-	start(f, four_ask, false, false);
+	start(f, four_ask, false);
 	await(f, "ask ");
 	end = clock_mono_us() + 200000;
 	while (clock_mono_us() < end) {
@@ -560,10 +401,10 @@ static void ask_and_die(void)
 
 static void a_dead_asker_takes_its_question_along(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
 	f->mute = true;
-	start_told(f, ask_and_die, false, false);
+	start_told(f, ask_and_die, false);
 	tell(f, "ask write");
 	tell(f, "ask gone");
 	pump(f, &f->exited);
@@ -580,9 +421,9 @@ static void go_outside(void)
 
 static void places_outside_are_reported_once(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, go_outside, true, true);
+	start(f, go_outside, true);
 	pump(f, &f->exited);
 	assert_string_equal(f->log.data, "denied outside /usr/bin/x\n");
 }
@@ -609,9 +450,9 @@ static void git_evil(void)
 
 static void a_harmless_git_config_passes(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, git_good, true, true);
+	start(f, git_good, true);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_true(there(f, ".git/config"));
@@ -619,9 +460,9 @@ static void a_harmless_git_config_passes(void **state)
 
 static void a_git_config_that_runs_things_does_not(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, git_evil, true, true);
+	start(f, git_evil, true);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 13 << 8);
 	assert_false(there(f, ".git/config"));
@@ -636,16 +477,7 @@ static void wait_for_ever(void)
 		pause();
 }
 
-static bool request(struct fixture *f, uint64_t id)
-{
-	assert_true(id > 0);
-	f->done = false;
-	f->status = 0;
-	pump(f, &f->done);
-	return f->status == 0;
-}
-
-static bool plan(struct fixture *f, size_t n)
+static bool plan(struct session *f, size_t n)
 {
 	bool r;
 
@@ -665,9 +497,9 @@ static void commit_by_itself(void)
 
 static void a_plan_has_gits_own_files_last(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, commit_by_itself, true, true);
+	start(f, commit_by_itself, true);
 	pump(f, &f->exited);
 	assert_true(plan(f, 1));
 	assert_string_equal(f->words, "plan of 1: D .git D z D .git/logs");
@@ -675,9 +507,9 @@ static void a_plan_has_gits_own_files_last(void **state)
 
 static void undo_and_redo_go_there_and_back(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, two_commands, false, false);
+	start(f, two_commands, false);
 	pump(f, &f->exited);
 	assert_true(plan(f, 2));
 	assert_non_null(strstr(f->words, "plan of 2:"));
@@ -709,10 +541,10 @@ static void many_files(void)
 
 static void a_cancelled_undo_leaves_nothing_half_done(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 	bool undone;
 
-	start(f, many_files, true, true);
+	start(f, many_files, true);
 	pump(f, &f->exited);
 	f->cancel = 1;
 	undone = request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0));
@@ -724,14 +556,12 @@ static void a_cancelled_undo_leaves_nothing_half_done(void **state)
 
 static void undo_needs_no_agent(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, two_commands, true, true);
+	start(f, two_commands, true);
 	pump(f, &f->exited);
-	finish(f);
-	f->alone = true;
-	f->started = false;
-	start(f, NULL, false, true);
+	stop(f);
+	session_start(f, NULL, NULL, true);
 	pump(f, &f->started);
 	assert_true(request(f, client_undo(f->client, UNDO_BACK, 1, 0, 0, 0)));
 	assert_false(there(f, "a"));
@@ -740,16 +570,14 @@ static void undo_needs_no_agent(void **state)
 
 static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, wait_for_ever, true, true);
+	start(f, wait_for_ever, true);
 	await(f, "create a");
 	kill(f->pid, SIGKILL);
-	finish(f);
+	stop(f);
 	assert_true(there(f, "a"));
-	f->alone = true;
-	f->started = false;
-	start(f, NULL, false, true);
+	session_start(f, NULL, NULL, true);
 	pump(f, &f->started);
 	assert_false(there(f, "a"));
 	assert_non_null(strstr(f->words, "interrupted"));
@@ -757,19 +585,19 @@ static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
 
 static void shutdown_commits(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, wait_for_ever, true, true);
+	start(f, wait_for_ever, true);
 	await(f, "create a");
-	finish(f);
+	stop(f);
 	assert_log(f, "begin agent", "create a\n", "end kept=1 status=-1 paths=1\n");
 }
 
 static void the_whole_run_is_not_undone_while_it_runs(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, wait_for_ever, true, true);
+	start(f, wait_for_ever, true);
 	await(f, "create a");
 	client_undo(f->client, UNDO_BACK, 1, 0, 0, 0);
 	pump(f, &f->done);
@@ -791,9 +619,9 @@ static void run_busy(void)
 
 static void undo_waits_for_the_command(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, run_busy, false, false);
+	start(f, run_busy, false);
 	await(f, "create a");
 	client_undo(f->client, UNDO_BACK, 1, 0, 0, 0);
 	pump(f, &f->done);
@@ -812,10 +640,10 @@ static void undo_waits_for_the_command(void **state)
 
 static void frozen_means_no_change(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
 	agent_script = NULL;
-	start(f, write_twice, false, false);
+	start(f, write_twice, false);
 	client_freeze(f->client);
 	pump(f, &f->exited);
 	/* Whether the first call or the order to freeze comes first is undefined: no file, or a
@@ -825,9 +653,9 @@ static void frozen_means_no_change(void **state)
 
 static void a_start_that_fails_says_why(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, NULL, true, true);
+	start(f, NULL, true);
 	pump(f, &f->failed);
 	assert_int_equal(f->status, 127);
 	assert_string_equal(f->words, "no such agent");
@@ -835,9 +663,9 @@ static void a_start_that_fails_says_why(void **state)
 
 static void without_cordon_everything_ends(void **state)
 {
-	struct fixture *f = *state;
+	struct session *f = *state;
 
-	start(f, wait_for_ever, true, true);
+	start(f, wait_for_ever, true);
 	await(f, "create a");
 	client_free(f->client);
 	f->client = NULL;

@@ -233,18 +233,13 @@ static int print_blame(const struct past *p, const struct blame *b, size_t line,
 
 static int run(const struct here *p, const char *path, size_t line, bool json, struct err *err)
 {
-	const struct journal_spec spec = {
-		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
 	struct journal *j = NULL;
 	struct past past = {0};
 	struct blame b = {0};
-	int r = journal_open(&j, &spec, NULL, err);
+	int r = here_open(p, "no line is from an agent", &j, err);
 
-	if (r == -ENOENT)
-		err_say(err, r, "no steps yet in %s: no line is from an agent", p->folder);
-	if (r < 0)
-		return here_moved(p->folder, p->state_dir, r, err);
-	r = past_load(&past, j, err);
+	if (r == 0)
+		r = past_load(&past, j, err);
 	if (r == 0)
 		r = blame_file(j, path, past.list, past.n, &b, err);
 	if (r == 0)

@@ -101,14 +101,10 @@ static void choose_steps(struct source *s, bool turn)
 
 static int source_open(struct source *s, const struct here *at, bool turn, struct err *err)
 {
-	const struct journal_spec spec = {
-		.folder = at->folder, .state_dir = at->state_dir, .read_only = true};
-	int r = journal_open(&s->j, &spec, NULL, err);
+	int r = here_open(at, "nothing to commit", &s->j, err);
 
-	if (r == -ENOENT)
-		err_say(err, r, "no steps yet in %s: nothing to commit", at->folder);
 	if (r < 0)
-		return here_moved(at->folder, at->state_dir, r, err);
+		return r;
 	reviewed_load(&s->v, s->j);
 	r = journal_list(s->j, false, &s->list, &s->n_list, err);
 	if (r == 0)

@@ -286,16 +286,10 @@ static int first_since(struct journal *j, const char *name, int64_t *ret, struct
 
 static int run(const struct here *p, struct output *out, int64_t from, int64_t to, struct err *err)
 {
-	const struct journal_spec spec = {
-		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
 	struct journal *j = NULL;
-	int r = journal_open(&j, &spec, NULL, err);
+	int r = here_open(p, "nothing to show", &j, err);
 
-	if (r == -ENOENT)
-		err_say(err, r, "no steps yet in %s: nothing to show", p->folder);
-	if (r < 0)
-		return here_moved(p->folder, p->state_dir, r, err);
-	if (out->opt.mark)
+	if (r == 0 && out->opt.mark)
 		r = first_since(j, out->opt.mark, &from, err);
 	if (r < 0)
 		;

@@ -237,7 +237,7 @@ static int relay(struct link *l, char *cwd, char **argv, struct err *err)
 	int r;
 
 	x.signals = open_signals(&old);
-	frames_open(&x.line, take_fd(&l->fd), NULL);
+	frames_open(&x.line, take_fd(&l->fd));
 	take_terminal(&x);
 	send_order(&x, cwd, argv);
 	r = loop(&x);

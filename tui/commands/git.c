@@ -49,11 +49,7 @@ int git_run(const char *dir, const char *const *words, struct err *err)
 
 	git_words(argv, dir, words);
 	fflush(NULL);
-	return external_run(&(struct external){.argv = argv,
-					       .in = EXTERNAL_SAME,
-					       .out = EXTERNAL_SAME,
-					       .err = EXTERNAL_SAME},
-			    err);
+	return external_run_here(argv, err);
 }
 
 static int exit_status(pid_t pid, struct err *err)

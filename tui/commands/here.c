@@ -65,6 +65,17 @@ int here_moved(const char *folder, const char *state_dir, int r, struct err *err
 		       was);
 }
 
+int here_open(const struct here *p, const char *nothing, struct journal **ret, struct err *err)
+{
+	const struct journal_spec spec = {
+		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
+	int r = journal_open(ret, &spec, NULL, err);
+
+	if (r == -ENOENT && nothing)
+		err_say(err, r, "no steps yet in %s: %s", p->folder, nothing);
+	return r < 0 ? here_moved(p->folder, p->state_dir, r, err) : 0;
+}
+
 /* Returns the argument's name in the folder, or NULL; it points into *clean (heap). */
 static const char *place(const struct here *p, const char *arg, char **clean)
 {

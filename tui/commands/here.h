@@ -5,6 +5,8 @@
 #include "core/base/err.h"
 #include "tui/commands/options.h"
 
+struct journal;
+
 /* Life: here_find() -> here_done(), or AUTO_HERE. It owns its strings. */
 struct here {
 	char *home, *state_dir, *folder;
@@ -18,6 +20,10 @@ int here_keep_out(const char *folder, struct err *err) MUST_USE;
 /* Returns r, which is 0 or an error that *err describes. If the folder was renamed, its history has
  * its old name: *err names that, and 0 becomes -ENOENT. */
 int here_moved(const char *folder, const char *state_dir, int r, struct err *err) MUST_USE;
+/* Opens the folder's history for reading. If it has none, *err says so with `nothing`: "nothing to
+ * show". NULL: words of the journal's. */
+int here_open(const struct here *p, const char *nothing, struct journal **ret, struct err *err)
+	MUST_USE;
 /* Converts arguments from `first` on, relative to the current directory, to names relative to the
  * folder. *ret owns its strings: here_paths_done(). -EINVAL: one is outside. */
 int here_paths(const struct here *p, const struct strings *args, size_t first, struct strings *ret,

@@ -138,13 +138,11 @@ static int check_words(const struct strings *w, struct err *err)
 
 static int run(const struct here *p, const struct strings *w, bool json, struct err *err)
 {
-	const struct journal_spec spec = {
-		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
 	struct journal *j = NULL;
-	int r = journal_open(&j, &spec, NULL, err);
+	int r = here_open(p, NULL, &j, err);
 
 	if (r < 0)
-		return here_moved(p->folder, p->state_dir, r, err);
+		return r;
 	if (str_eq(w->list[0], "verify"))
 		r = verify(j, p, err);
 	else

@@ -89,16 +89,11 @@ static int list_marks(struct journal *j, bool json, struct err *err)
 static int run(const struct here *p, const struct mark_options *o, const struct strings *args,
 	       struct err *err)
 {
-	const struct journal_spec spec = {
-		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
 	struct journal *j = NULL;
-	int r;
+	int r = here_open(p, "nothing to go back to", &j, err);
 
-	r = journal_open(&j, &spec, NULL, err);
-	if (r == -ENOENT)
-		err_say(err, r, "no steps yet in %s: nothing to go back to", p->folder);
 	if (r < 0)
-		return here_moved(p->folder, p->state_dir, r, err);
+		return r;
 	if (o->remove)
 		r = journal_unmark(j, o->remove, err);
 	else if (args->n)

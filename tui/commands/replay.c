@@ -190,7 +190,7 @@ static int print(struct recording *rec, const struct replay_options *o, const ch
 	if (!o->format)
 		r = replay_print_events(rec);
 	else if (str_eq(o->format, "cast"))
-		r = export_cast(rec, str_eq(cast, "v3") ? 3 : 2, true, write_out, NULL);
+		r = export_cast(rec, str_eq(cast, "v3") ? 3 : 2, write_out, NULL);
 	else if (str_eq(o->format, "txt"))
 		r = replay_export_txt(rec);
 	else if (gif)

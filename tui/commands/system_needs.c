@@ -92,11 +92,7 @@ static int run(const char *line, struct err *err)
 	int r = here_keep_out(NULL, err);
 
 	if (r == 0)
-		r = external_run(&(struct external){.argv = argv,
-						    .in = EXTERNAL_SAME,
-						    .out = EXTERNAL_SAME,
-						    .err = EXTERNAL_SAME},
-				 err);
+		r = external_run_here(argv, err);
 	return r > 0 ? err_say(err, -EIO, "'%s' has failed: see above", line) : r;
 }
 

@@ -74,12 +74,9 @@ static char *resolve(const char *given, const char *home)
 /* Returns whether the sandbox has a private place there: writable, and gone at its end. */
 static bool is_private(const char *path)
 {
-	static const char *const list[] = {"/tmp", "/var/tmp", "/run", "/dev/shm"};
+	static const char *const list[] = {"/tmp", "/var/tmp", "/run", "/dev/shm", NULL};
 
-	for (size_t i = 0; i < ARRAY_LEN(list); i++)
-		if (path_is_beneath(path, list[i]))
-			return true;
-	return false;
+	return path_is_in(path, list);
 }
 
 static bool has_rule(struct policy *p, const char *path)

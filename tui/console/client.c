@@ -333,7 +333,7 @@ int client_run(const struct client_spec *spec, struct ending *ret, struct err *e
 	int r;
 
 	*ret = (struct ending){0};
-	frames_open(&c.line, spec->fd, NULL);
+	frames_open(&c.line, spec->fd);
 	terminal_here(&here);
 	c.modern = terminal_is_modern(&here);
 	terminal_done(&here);

@@ -258,7 +258,7 @@ void host_take(void *host, int fd)
 	struct host *h = host;
 	struct frames line;
 
-	frames_open(&line, fd, NULL);
+	frames_open(&line, fd);
 	if (h->leaving)
 		frames_close(&line);
 	else

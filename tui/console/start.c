@@ -38,7 +38,7 @@ static void be_host(const struct start *start, int fd, struct terminal *terminal
 	struct frames line;
 
 	setsid();
-	frames_open(&line, fd, NULL);
+	frames_open(&line, fd);
 	start->host(start->data, &line, terminal);
 	terminal_done(terminal);
 	exit(0);

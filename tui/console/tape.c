@@ -160,7 +160,7 @@ static int write_file(struct tape *t, struct err *err)
 		     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	r = out < 0 ? -errno
 		    : export_cast(in, str_eq(config_str(t->config, "record.cast"), "v3") ? 3 : 2,
-				  true, write_piece, &out);
+				  write_piece, &out);
 	recording_free(in);
 	return r < 0 ? err_set(err, r, "--record '%s'", t->file) : 0;
 }

@@ -7,13 +7,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backends/linux/gate/gate_fuse.h"
 #include "backends/linux/gate/gate_held.h"
-#include "backends/linux/sandbox/landlock.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/net/host.h"
@@ -109,20 +107,9 @@ static void loop(void)
 
 static int confine(struct err *err)
 {
-	struct landlock_spec nowhere = {0};
-	struct rlimit files;
-	int r = confine_server(err);
+	int r = confine_parser(err);
 
-	/* Each file that is open inside needs a descriptor. */
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
-		r = landlock_restrict(&nowhere, err);
-	prctl(PR_SET_DUMPABLE, 0);
-	/* A change of credentials clears it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	io_raise_open_files(); /* each file that is open inside needs a descriptor */
 	/* Rules about hosts arrive here, too, but are not used. */
 	net_libraries_off();
 	return r < 0 ? r : gate_filter(err);

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -219,14 +218,10 @@ static int confine(const struct relay_spec *spec)
 	struct landlock_tree trees[2];
 	const struct landlock_spec little = {
 		.trees = trees, .n_trees = resolver_trees(trees), .agent = true};
-	struct rlimit files;
 	struct err err = {0};
 
 	close_others(spec);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	io_raise_open_files();
 	if (landlock_abi() > 0 && landlock_restrict(&little, &err) < 0)
 		return err.code;
 	return confine_server(&err);

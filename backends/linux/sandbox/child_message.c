@@ -6,11 +6,7 @@
 #include <unistd.h>
 
 #include "backends/linux/native_priv.h"
-
-union control {
-	char room[CMSG_SPACE(NOTE_FDS_MAX * sizeof(int))];
-	struct cmsghdr align;
-};
+#include "core/base/io.h"
 
 int child_message_pair(int fds[2], struct err *err)
 {
@@ -21,69 +17,21 @@ int child_message_pair(int fds[2], struct err *err)
 
 int child_message_send(int sock, const struct note *note, const int *fds, size_t n)
 {
-	struct note copy = *note;
-	struct iovec iov = {.iov_base = &copy, .iov_len = sizeof(copy)};
-	union control control = {0};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t sent = io_send_fds(sock, note, sizeof(*note), fds, n, 0);
 
-	if (n) {
-		struct cmsghdr *c;
-
-		msg.msg_control = control.room;
-		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
-		c = CMSG_FIRSTHDR(&msg);
-		if (!c)
-			return -EINVAL;
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(n * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	}
-	while (sendmsg(sock, &msg, MSG_NOSIGNAL) < 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	return 0;
-}
-
-static void take_fds(struct cmsghdr *c, int *fds, size_t n)
-{
-	size_t got = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < got; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-		if (i < n)
-			fds[i] = fd;
-		else
-			close(fd);
-	}
+	return sent < 0 ? (int)sent : 0;
 }
 
 int child_message_recv(int sock, struct note *note, int *fds, size_t n)
 {
-	struct iovec iov = {.iov_base = note, .iov_len = sizeof(*note)};
-	union control control = {0};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.room,
-			     .msg_controllen = sizeof(control.room)};
+	size_t n_fds = 0;
 	ssize_t got;
 
 	for (size_t i = 0; i < n; i++)
 		fds[i] = -1;
-	do
-		got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return -errno;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			take_fds(c, fds, n);
-	}
-	if (got == 0)
-		return 0;
+	got = io_recv_fds(sock, note, sizeof(*note), fds, &n_fds, n, 0);
+	if (got <= 0)
+		return (int)got;
 	if (got != (ssize_t)sizeof(*note)) {
 		for (size_t i = 0; i < n; i++)
 			util_close_fd(&fds[i]);

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backends/linux/native_priv.h"
+#include "backends/linux/sandbox/landlock.h"
 
 static int set_caps(uint64_t caps)
 {
@@ -91,6 +93,18 @@ static int confine_with(uint64_t keep, struct err *err)
 int confine_server(struct err *err)
 {
 	return confine_with(0, err);
+}
+
+int confine_parser(struct err *err)
+{
+	struct landlock_spec nowhere = {0};
+	int r = confine_server(err);
+
+	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
+		r = landlock_restrict(&nowhere, err);
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of credentials clears it */
+	return r;
 }
 
 int confine_reading_server(struct err *err)

@@ -16,11 +16,6 @@ static bool is_beneath_one(char *const *list, size_t n, const char *path)
 	return false;
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Returns whether the path is a folder or overlay, which shows as a whole despite the gates. */
 static bool is_folder(const struct spawn_spec *spec, const char *path)
 {
@@ -79,7 +74,7 @@ static void sort_grants(struct plan *p)
 	size_t kept = 0;
 
 	if (p->n_granted)
-		qsort(p->granted, p->n_granted, sizeof(*p->granted), compare);
+		qsort(p->granted, p->n_granted, sizeof(*p->granted), util_by_text);
 	for (size_t i = 0; i < p->n_granted; i++) {
 		if (is_beneath_one(p->granted, kept, p->granted[i]))
 			free(p->granted[i]);

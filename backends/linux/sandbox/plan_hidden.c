@@ -21,11 +21,6 @@
  */
 #define COVER_MAX 2048
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void probe(struct plan *p, const char *path, bool blank)
 {
 	if (p->n_probes == p->cap_probes) {
@@ -211,7 +206,7 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 	if (gate_hides)
 		hide_behind_gate(p, &cap, state);
 	if (p->n_hidden)
-		qsort(p->hidden, p->n_hidden, sizeof(*p->hidden), compare);
+		qsort(p->hidden, p->n_hidden, sizeof(*p->hidden), util_by_text);
 	for (size_t i = 0; i < p->n_hidden; i++) {
 		if (kept && path_is_beneath(p->hidden[i], p->hidden[kept - 1]))
 			free(p->hidden[i]);
@@ -229,7 +224,7 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 
 static bool is_one_of(char *const *sorted, size_t n, const char *path)
 {
-	return n && bsearch(&path, sorted, n, sizeof(*sorted), compare);
+	return n && bsearch(&path, sorted, n, sizeof(*sorted), util_by_text);
 }
 
 /* Returns whether to show a file of the top level: all users may read it, so not swap files. */
@@ -366,7 +361,7 @@ static size_t covers_of(const struct plan *p, char ***ret)
 			continue;
 		plan_push(&covers, &n, &cap, dir);
 	}
-	qsort(covers, n, sizeof(*covers), compare);
+	qsort(covers, n, sizeof(*covers), util_by_text);
 	for (size_t i = 1; i < n; i++) {
 		if (str_eq(covers[i], covers[kept - 1]))
 			free(covers[i]);

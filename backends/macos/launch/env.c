@@ -6,18 +6,6 @@
 
 static const char *const dropped_prefixes[] = {"DYLD_", "LD_", "Malloc", "__XPC_"};
 
-struct list {
-	char **all;
-	size_t n;
-};
-
-static void push(struct list *l, char *text)
-{
-	l->all = xrealloc(l->all, (l->n + 2) * sizeof(*l->all));
-	l->all[l->n++] = text;
-	l->all[l->n] = NULL;
-}
-
 static bool is_dropped(const char *setting)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dropped_prefixes); i++)
@@ -28,15 +16,16 @@ static bool is_dropped(const char *setting)
 
 char **mac_env(const char *const *env, const char *tmpdir, const char *const *own)
 {
-	struct list l = {.all = xcalloc(1, sizeof(char *))};
+	char **all = xcalloc(1, sizeof(*all));
+	size_t n = 0;
 
 	for (; env && *env; env++)
 		if (!is_dropped(*env) && !(tmpdir && str_starts(*env, "TMPDIR=")) &&
 		    !str_sets_same(*env, own))
-			push(&l, xstrdup(*env));
+			util_list_push(&all, &n, xstrdup(*env));
 	if (tmpdir)
-		push(&l, xasprintf("TMPDIR=%s", tmpdir));
+		util_list_push(&all, &n, xasprintf("TMPDIR=%s", tmpdir));
 	for (; own && *own; own++)
-		push(&l, xstrdup(*own));
-	return l.all;
+		util_list_push(&all, &n, xstrdup(*own));
+	return all;
 }

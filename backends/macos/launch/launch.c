@@ -34,13 +34,6 @@ struct words {
 	size_t n;
 };
 
-static void add(struct words *w, char *text)
-{
-	w->list = xrealloc(w->list, (w->n + 2) * sizeof(*w->list));
-	w->list[w->n++] = text;
-	w->list[w->n] = NULL;
-}
-
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* Adds the profile: as an argument, or if it is too long as a file that only its owner may read. */
@@ -51,16 +44,16 @@ static int add_profile(struct words *w, const struct mac_launch_spec *s, struct 
 	int r;
 
 	if (!profile_needs_file(s->profile)) {
-		add(w, xstrdup("-p"));
-		add(w, xstrdup(text->data));
+		util_list_push(&w->list, &w->n, xstrdup("-p"));
+		util_list_push(&w->list, &w->n, xstrdup(text->data));
 		return 0;
 	}
 	dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = dir < 0 ? -errno : io_write_file(dir, "profile.sb", 0600, text->data, text->len, false);
 	if (r < 0)
 		return err_set(err, r, "write the profile to '%s'", s->dir);
-	add(w, xstrdup("-f"));
-	add(w, path_join(s->dir, "profile.sb"));
+	util_list_push(&w->list, &w->n, xstrdup("-f"));
+	util_list_push(&w->list, &w->n, path_join(s->dir, "profile.sb"));
 	return 0;
 }
 
@@ -74,9 +67,9 @@ static void add_loader_env(struct words *w, const char *const *own_env)
 		if (!str_starts(*own_env, "DYLD_"))
 			continue;
 		if (!any)
-			add(w, xstrdup("/usr/bin/env"));
+			util_list_push(&w->list, &w->n, xstrdup("/usr/bin/env"));
 		any = true;
-		add(w, xstrdup(*own_env));
+		util_list_push(&w->list, &w->n, xstrdup(*own_env));
 	}
 }
 
@@ -86,19 +79,19 @@ static int make_argv(struct words *w, const struct mac_launch_spec *s, struct er
 	int r;
 
 	if (s->sandbox_exec) {
-		add(w, xstrdup("sandbox-exec"));
+		util_list_push(&w->list, &w->n, xstrdup("sandbox-exec"));
 		for (; param && param[0]; param += 2) {
-			add(w, xstrdup("-D"));
-			add(w, xasprintf("%s=%s", param[0], param[1]));
+			util_list_push(&w->list, &w->n, xstrdup("-D"));
+			util_list_push(&w->list, &w->n, xasprintf("%s=%s", param[0], param[1]));
 		}
 		r = add_profile(w, s, err);
 		if (r < 0)
 			return r;
-		add(w, xstrdup("--"));
+		util_list_push(&w->list, &w->n, xstrdup("--"));
 		add_loader_env(w, s->own_env);
 	}
 	for (const char *const *a = s->argv; *a; a++)
-		add(w, xstrdup(*a));
+		util_list_push(&w->list, &w->n, xstrdup(*a));
 	return 0;
 }
 

@@ -105,11 +105,6 @@ int canonical_path(const struct mac_os *os, const char *path, char **ret)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Returns whether a path of the list contains this one. All entries are compared: sorted by bytes,
  * "/a-b" is between "/a" and "/a/b". */
 static bool is_covered(char *const *list, size_t n, const char *path)
@@ -149,12 +144,10 @@ int canonical_list(const struct mac_os *os, const char *const *list, char ***ret
 			util_free_list(&all);
 			return err_set(err, r, "find the place of '%s'", *list);
 		}
-		all = xrealloc(all, (n + 2) * sizeof(*all));
-		all[n++] = path;
-		all[n] = NULL;
+		util_list_push(&all, &n, path);
 	}
 	if (n)
-		qsort(all, n, sizeof(*all), by_name);
+		qsort(all, n, sizeof(*all), util_by_text);
 	drop_covered(all, n);
 	*ret = all;
 	return 0;

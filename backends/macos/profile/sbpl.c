@@ -39,13 +39,6 @@ void sbpl_quote(struct buf *out, const char *text, size_t len)
 	buf_ch(out, '"');
 }
 
-static void push(struct sbpl *s, char *text)
-{
-	s->params = xrealloc(s->params, (s->n_params + 2) * sizeof(*s->params));
-	s->params[s->n_params++] = text;
-	s->params[s->n_params] = NULL;
-}
-
 /* Writes the parameter that has this value. Equal values share one. */
 static void put_param(struct sbpl *s, const char *value)
 {
@@ -54,8 +47,8 @@ static void put_param(struct sbpl *s, const char *value)
 	while (i < s->n_params && !str_eq(s->params[i + 1], value))
 		i += 2;
 	if (i == s->n_params) {
-		push(s, xasprintf("P%zu", s->n_params / 2));
-		push(s, xstrdup(value));
+		util_list_push(&s->params, &s->n_params, xasprintf("P%zu", s->n_params / 2));
+		util_list_push(&s->params, &s->n_params, xstrdup(value));
 	}
 	buf_fmt(&s->text, "(param \"%s\")", s->params[i]);
 }

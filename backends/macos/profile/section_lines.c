@@ -309,10 +309,7 @@ void section_last_lines(struct build *b)
 
 static bool is_in_folder(const struct build *b, const char *path)
 {
-	for (char *const *f = b->folders; *f; f++)
-		if (path_is_beneath(path, *f))
-			return true;
-	return false;
+	return path_is_in(path, (const char *const *)b->folders);
 }
 
 /* Returns whether the policy allows each kind of change of this path. */

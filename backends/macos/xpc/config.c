@@ -19,9 +19,7 @@ static void add(char ***list, const char *text)
 {
 	size_t n = util_list_len(*list);
 
-	*list = xrealloc(*list, (n + 2) * sizeof(**list));
-	(*list)[n] = xstrdup(text);
-	(*list)[n + 1] = NULL;
+	util_list_push(list, &n, xstrdup(text));
 }
 
 struct mach_services xpc_config_services(const struct xpc_config *x)

@@ -8,11 +8,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "backends/linux/native_priv.h"
-#include "backends/linux/sandbox/landlock.h"
 #include "backends/vm/fs/vhost.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
@@ -44,27 +42,10 @@ static void keep_only(const struct fs_process *p)
 	util_close_fd(&from);
 }
 
-/* Raises the limit of open files as far as possible: each known inode needs one. Returns it. */
-static size_t raise_open_files(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
-		return 1024;
-	lim.rlim_cur = lim.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &lim);
-	return lim.rlim_cur > 1 << 20 ? 1 << 20 : (size_t)lim.rlim_cur;
-}
-
 static int confine(struct err *err)
 {
-	struct landlock_spec nowhere = {0};
-	int r = confine_server(err);
+	int r = confine_parser(err);
 
-	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
-		r = landlock_restrict(&nowhere, err);
-	prctl(PR_SET_DUMPABLE, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of credentials clears it */
 	return r < 0 ? r : fs_filter(err);
 }
 
@@ -124,7 +105,7 @@ NORETURN void fs_process_run(const struct fs_process *p)
 	umask(0);
 	keep_only(p);
 	/* If the parent died before prctl(), the closed socket ends the loop. */
-	if (open_shares(p, raise_open_files()) < 0 || confine(&err) < 0)
+	if (open_shares(p, MIN(io_raise_open_files(), (size_t)1 << 20)) < 0 || confine(&err) < 0)
 		_exit(1);
 	loop(p->sock);
 	_exit(0);

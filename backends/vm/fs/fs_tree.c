@@ -33,9 +33,8 @@ static enum policy_verdict check_read(const struct fs_tree *t, const char *path)
 {
 	const char *why;
 
-	for (const char *const *h = t->view->hidden; h && *h; h++)
-		if (path_is_beneath(path, *h))
-			return POLICY_HIDE;
+	if (path_is_in(path, t->view->hidden))
+		return POLICY_HIDE;
 	return t->view->policy ? policy_check_read(t->view->policy, RULE_READ, path, &why)
 			       : POLICY_ALLOW;
 }

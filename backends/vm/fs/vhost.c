@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backends/vm/fs/vhost_priv.h"
+#include "core/base/io.h"
 
 /* The messages that QEMU may send to this device. Any other is an error. */
 enum {
@@ -75,41 +76,13 @@ struct message {
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-static void take_fds(struct message *m, const struct cmsghdr *c)
-{
-	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-		if (m->n_fds < ARRAY_LEN(m->fds))
-			m->fds[m->n_fds++] = fd;
-		else
-			close(fd);
-	}
-}
-
 static bool receive(struct vhost *v, struct message *m)
 {
-	union {
-		char room[CMSG_SPACE(sizeof(m->fds))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec iov = {&m->h, sizeof(m->h)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.room,
-			     .msg_controllen = sizeof(control.room)};
 	ssize_t n;
 
 	memset(m, 0, sizeof(*m));
-	do
-		n = recvmsg(v->sock, &msg, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-	while (n < 0 && errno == EINTR);
-	for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL; c; c = CMSG_NXTHDR(&msg, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			take_fds(m, c);
+	n = io_recv_fds(v->sock, &m->h, sizeof(m->h), m->fds, &m->n_fds, ARRAY_LEN(m->fds),
+			MSG_WAITALL);
 	if (n != sizeof(m->h) || (m->h.flags & 3) != VERSION || m->h.size > sizeof(m->body))
 		return false;
 	return m->h.size == 0 ||

@@ -229,9 +229,7 @@ static int add_needed(struct adding *a, const char *name, int depth, struct err 
 		r = add_needed(a, next, depth + 1, err);
 	if (r < 0)
 		return r;
-	*a->list = xrealloc(*a->list, (*a->n + 2) * sizeof(**a->list));
-	(*a->list)[(*a->n)++] = xstrdup(module->path);
-	(*a->list)[*a->n] = NULL;
+	util_list_push(a->list, a->n, xstrdup(module->path));
 	return 0;
 }
 

@@ -61,10 +61,6 @@ int package_download(const char *state_dir, struct err *err)
 	r = io_mkdir_p(AT_FDCWD, dir, 0700);
 	if (r < 0)
 		return err_set(err, r, "make '%s'", dir);
-	r = external_run(&(struct external){.argv = argv,
-					    .in = EXTERNAL_SAME,
-					    .out = EXTERNAL_SAME,
-					    .err = EXTERNAL_SAME},
-			 err);
+	r = external_run_here(argv, err);
 	return r > 0 ? err_say(err, -EIO, "download a kernel: it has failed: see above") : r;
 }

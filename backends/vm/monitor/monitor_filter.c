@@ -2,12 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "backends/linux/native_priv.h"
 #include "backends/linux/sandbox/call_filter.h"
-#include "backends/linux/sandbox/landlock.h"
 #include "backends/vm/monitor/monitor.h"
 
 /* Installs the filter. Any other system call ends the monitor, and QEMU with it. */
@@ -29,13 +27,7 @@ static int filter(pid_t qemu, struct err *err)
 
 int monitor_confine(pid_t qemu, struct err *err)
 {
-	struct landlock_spec nowhere = {0};
-	int r = confine_server(err);
+	int r = confine_parser(err);
 
-	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
-		r = landlock_restrict(&nowhere, err);
-	prctl(PR_SET_DUMPABLE, 0);
-	/* A change of credentials clears it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return r < 0 ? r : filter(qemu, err);
 }

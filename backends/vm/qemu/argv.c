@@ -26,9 +26,7 @@ static void add(struct args *a, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort();
 	va_end(ap);
-	a->list = xrealloc(a->list, (a->n + 2) * sizeof(*a->list));
-	a->list[a->n++] = take_ptr(&text);
-	a->list[a->n] = NULL;
+	util_list_push(&a->list, &a->n, take_ptr(&text));
 }
 
 static int64_t mono_ns(void)

@@ -149,11 +149,6 @@ static void list_entry(struct buf *out, int dir, const char *name)
 	buf_str(out, "}\n");
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Lists one name more than `most`, which tells the other end that there are more. */
 static int list_dir(const char *path, size_t most)
 {
@@ -172,7 +167,7 @@ static int list_dir(const char *path, size_t most)
 		names[n++] = xstrdup(e->d_name);
 	}
 	if (n)
-		qsort(names, n, sizeof(*names), by_name);
+		qsort(names, n, sizeof(*names), util_by_text);
 	for (size_t i = 0; i < n; i++) {
 		if (i <= most)
 			list_entry(&out, dirfd(dir), names[i]);

@@ -17,12 +17,10 @@ struct head {
 	uint32_t type, len;
 };
 
-void frames_open(struct frames *l, int fd, const struct span *in)
+void frames_open(struct frames *l, int fd)
 {
 	*l = (struct frames){.fd = fd, .in = BUF_INIT, .out = BUF_INIT};
 	io_set_nonblock(fd, true);
-	if (in)
-		buf_add(&l->in, in->data, in->len);
 }
 
 void frames_close(struct frames *l)

@@ -71,9 +71,8 @@ struct frame {
 	struct span data; /* valid until the next frames_fill() */
 };
 
-/* Opens frames on fd, which it takes over and makes non-blocking. in: bytes already read from
- * it. */
-void frames_open(struct frames *l, int fd, const struct span *in);
+/* Opens frames on fd, which it takes over and makes non-blocking. */
+void frames_open(struct frames *l, int fd);
 void frames_close(struct frames *l);
 
 /* Reads the available bytes. Returns 0; -EAGAIN: there are none; -EPIPE: the peer has

@@ -417,7 +417,7 @@ void shells_take(struct shells *all, int fd, const char *by)
 	sh->fd[IN] = sh->fd[OUT] = sh->fd[ERR] = -1;
 	sh->input = (struct buf)BUF_INIT;
 	snprintf(sh->by, sizeof(sh->by), "%s", by);
-	frames_open(&sh->line, fd, NULL);
+	frames_open(&sh->line, fd);
 	uv_timer_init(all->loop, &sh->rest);
 	sh->rest.data = sh;
 	sh->open = 1;

@@ -9,9 +9,7 @@
 
 void places_add(struct places *p, char *path)
 {
-	p->list = xrealloc(p->list, (p->n + 2) * sizeof(*p->list));
-	p->list[p->n++] = path;
-	p->list[p->n] = NULL;
+	util_list_push(&p->list, &p->n, path);
 }
 
 bool places_cover(const struct places *p, const char *path)
@@ -22,15 +20,10 @@ bool places_cover(const struct places *p, const char *path)
 	return false;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void places_sort(struct places *p)
 {
 	if (p->n)
-		qsort(p->list, p->n, sizeof(*p->list), by_name);
+		qsort(p->list, p->n, sizeof(*p->list), util_by_text);
 }
 
 /* Returns whether reading the directory lists all names: automounts appear only on a lookup. */

@@ -8,13 +8,6 @@
 #include "core/config/config.h"
 #include "core/policy/policy.h"
 
-static void add_hidden(struct spawn_plan *p, char *path)
-{
-	p->hidden = xrealloc(p->hidden, (p->n_hidden + 2) * sizeof(*p->hidden));
-	p->hidden[p->n_hidden++] = path;
-	p->hidden[p->n_hidden] = NULL;
-}
-
 static void add_note(struct spawn_plan *p, char *words)
 {
 	p->notes = xrealloc(p->notes, (p->n_notes + 1) * sizeof(*p->notes));
@@ -87,15 +80,15 @@ void spawn_hide(struct spawn_plan *p, const struct session_spec *spec)
 	size_t n = policy_hidden(p->policy, &list);
 
 	for (size_t i = 0; i < n; i++)
-		add_hidden(p, xstrdup(list[i]));
+		util_list_push(&p->hidden, &p->n_hidden, xstrdup(list[i]));
 	note_closed(p);
 	n = policy_closed(p->policy, &list);
 	for (size_t i = 0; i < n; i++)
 		if (policy_check_read(p->policy, RULE_READ, list[i], &reason) != POLICY_ALLOW)
-			add_hidden(p, xstrdup(list[i]));
+			util_list_push(&p->hidden, &p->n_hidden, xstrdup(list[i]));
 	for (size_t i = 0; spec->folders[i]; i++) {
 		/* The undo store, if it had to be put into the folder. */
-		add_hidden(p, path_join(spec->folders[i], ".cordon"));
+		util_list_push(&p->hidden, &p->n_hidden, path_join(spec->folders[i], ".cordon"));
 	}
 	for (size_t i = 0; spec->overlays && spec->overlays[i]; i++)
 		policy_find_secrets(p->policy, spec->overlays[i]);
@@ -103,7 +96,7 @@ void spawn_hide(struct spawn_plan *p, const struct session_spec *spec)
 		policy_find_secrets(p->policy, spec->read_only[i]);
 	n = policy_secret_paths(p->policy, &list);
 	for (size_t i = 0; i < n; i++)
-		add_hidden(p, xstrdup(list[i]));
+		util_list_push(&p->hidden, &p->n_hidden, xstrdup(list[i]));
 	p->spec.covered = list;
 	p->spec.hidden = (const char *const *)p->hidden;
 	if (policy_gated(p->policy, &list))
