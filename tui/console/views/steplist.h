@@ -6,7 +6,7 @@
 #include "tui/console/frame/ui.h"
 
 /* A turn (one prompt) has its steps below it, a step its files. A turn has a row of its own if its
- * prompt is known or it has several steps: in a shell each command is a row. The agent's notes
+ * prompt is known or it has several steps: in a shell each command is a row. Notes
  * (changes outside the working folders) are one row of the turn. */
 enum line_kind {
 	LINE_STEP,    /* at: index into model.steps */
@@ -74,8 +74,6 @@ size_t steplist_turn_at(const struct model *m, size_t step); /* index in turns; 
 void steplist_text(const struct view_steps *p, const struct line *l, struct buf *out);
 /* Returns the index after the last step of a turn. */
 size_t steplist_turn_end(const struct model *m, size_t first);
-/* Writes the name of the agent that made a step. */
-void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size);
 /* Returns how many files the steps of a line of notes changed; 0 until one of them has ended. */
 size_t steplist_note_files(const struct view_steps *p, const struct line *l);
 const struct step_stat *steplist_stat(const struct view_steps *p, const struct step_row *st);

@@ -250,19 +250,6 @@ static size_t session_at(const struct model *m, size_t turn)
 	return turn;
 }
 
-/* A recording has no session in its turns: its agent is the one that ran. */
-void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size)
-{
-	const struct model *m = p->v.ui->spec.model;
-	size_t session = session_at(m, steplist_turn_at(m, step));
-	const char *name = session != SIZE_MAX ? m->turns[session].agent : NULL;
-
-	if (name)
-		text_escape_into(out, size, name, strlen(name));
-	else
-		ui_agent(p->v.ui, out, size);
-}
-
 /* Adds a heading where a session begins, unless all steps are this session's. */
 static void add_session(struct view_steps *p, size_t step)
 {
