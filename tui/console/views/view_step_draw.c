@@ -378,7 +378,8 @@ static void say_empty(struct view_step *p, struct surface *s, struct rect r)
 			     p->step ? "Reading what this step changed..." : "Reading...");
 	else if (p->running && (rv->result < 0 || rv->n_files == 0))
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
-			     "This step still runs; what it changed shows when it ends.");
+			     "This step still runs: its files are in the activity now, here when "
+			     "it ends.");
 	else if (rv->result < 0)
 		surface_hostile(s, r.x + 1, r.y, r.w - 2, ROLE_EVENT_DENY, rv->why);
 	else
