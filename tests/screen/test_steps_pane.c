@@ -89,7 +89,7 @@ static void a_prompt_is_a_line_with_words(void **state)
 	assert_string_equal(s->said.data, "line\n");
 }
 
-/* Of two prompts the older one is folded, and notes have one row. */
+/* Of two prompts the older one is folded, and notes have one row of the session. */
 static void turns_are_a_tree(void **state)
 {
 	struct scene *s = *state;
@@ -112,16 +112,16 @@ static void turns_are_a_tree(void **state)
 	assert_true(scene_shows(s, "make -j2"));
 	assert_true(scene_shows(s, "4 files outside the folder"));
 	assert_false(scene_shows(s, "claude: edit"));
-	scene_keys(s, "g f");
+	scene_keys(s, "g j f");
 	assert_true(scene_shows(s, "npm test"));
 	scene_keys(s, "f");
 	assert_false(scene_shows(s, "npm test"));
 	scene_keys(s, "P");
 	assert_true(scene_shows(s, "claude: edit"));
-	scene_keys(s, "P j j Enter");
+	scene_keys(s, "P g Enter");
 	assert_true(scene_shows(s, "claude: edit"));
 	buf_clear(&s->said);
-	scene_keys(s, "g j u"); /* the turn's row: its first step that is not undone */
+	scene_keys(s, "g j j u"); /* the turn's row: its first step that is not undone */
 	assert_true(strstr(s->said.data, "plan 0") != NULL);
 }
 

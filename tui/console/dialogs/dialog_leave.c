@@ -24,9 +24,9 @@ static bool offers_detach(const struct view *v)
 	return !((const struct dialog_leave *)v)->again && v->ui->spec.verbs->detach;
 }
 
-/* Draws a row "Q    end it and leave", as far as it fits. */
+/* Draws a row "Q    end it and leave", and `more` where that fits. */
 static void draw_key(struct ui *ui, struct surface *s, struct rect at, enum action a,
-		     const char *words)
+		     const char *words, const char *more)
 {
 	AUTO_BUF struct buf fit = BUF_INIT;
 	char keys[32];
@@ -35,7 +35,9 @@ static void draw_key(struct ui *ui, struct surface *s, struct rect at, enum acti
 	ui_keys(ui, PLACE_LEAVE, a, keys, sizeof(keys));
 	x = at.x + MAX(surface_text(s, at.x, at.y, at.w, ROLE_MODAL_KEY, keys), 3) + 1;
 	text_fit_end(&fit, words, MAX(0, end - x));
-	surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL, fit.data);
+	x += surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL, fit.data);
+	if (text_width(more) <= end - x)
+		surface_text(s, x, at.y, end - x, ROLE_MODAL, more);
 }
 
 /* The keys come first: a small window has no room for more. */
@@ -46,11 +48,12 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct rect at = {in.x, in.y + in.h - 2 - offers_detach(v), in.w, 1};
 	const struct {
 		enum action action;
-		const char *words;
+		const char *words, *more;
 		bool there;
-	} keys[] = {{ACTION_DETACH, "let it go on; cordon attach takes it up", offers_detach(v)},
-		    {ACTION_END_AGENT, again ? "end it and start anew" : "end it and leave", true},
-		    {ACTION_BACK, "stay", true}};
+	} keys[] = {
+		{ACTION_DETACH, "let it go on", "; cordon attach takes it up", offers_detach(v)},
+		{ACTION_END_AGENT, again ? "end it and start anew" : "end it and leave", "", true},
+		{ACTION_BACK, "stay", "", true}};
 
 	(void)focused;
 	if (at.y > in.y)
@@ -62,7 +65,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 		if (!keys[i].there)
 			continue;
 		if (at.y >= in.y)
-			draw_key(v->ui, s, at, keys[i].action, keys[i].words);
+			draw_key(v->ui, s, at, keys[i].action, keys[i].words, keys[i].more);
 		at.y++;
 	}
 }

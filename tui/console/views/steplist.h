@@ -7,13 +7,13 @@
 
 /* A turn (one prompt) has its steps below it, a step its files. A turn has a row of its own if its
  * prompt is known or it has several steps: in a shell each command is a row. Notes
- * (changes outside the working folders) are one row of the turn. */
+ * (changes outside the working folders) are one row of the session. */
 enum line_kind {
 	LINE_STEP,    /* at: index into model.steps */
 	LINE_EDIT,    /* at: index into model.edits */
 	LINE_FILE,    /* sub: index of the step's file */
 	LINE_GIT,     /* sub: index of the words about git's own files */
-	LINE_NOTES,   /* of a turn; at, sub: its steps from, upto */
+	LINE_NOTES,   /* of a session; at, sub: its steps from, upto */
 	LINE_TURN,    /* at: index into model.turns; sub: the turn's first step */
 	LINE_SESSION, /* a heading, never selected; at: index into model.turns */
 	LINE_OLDER,   /* the heading of sessions without a mark; at: their first step */
