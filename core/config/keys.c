@@ -144,8 +144,8 @@ static const struct config_key keys[] = {
 	 "on Linux the most directories in which an edit from outside is seen at once; each takes "
 	 "the kernel about 1 KB, and counts towards fs.inotify.max_user_watches"},
 	{"undo.home", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
-	 "undo also restores files outside the working folders: an agent's notes, granted places; "
-	 "false: only with --all-places"},
+	 "undo also restores files outside the working folders: an agent's transcripts, granted "
+	 "places; false: only with --all-places"},
 	{"safeguard.deletes", CONFIG_INT, "50", NULL, PROJECT_NEVER, NULL,
 	 "a step is held when it deletes this many files that existed before it; 0: never"},
 	{"safeguard.overwrites", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,

@@ -15,6 +15,8 @@ struct step_info {
 	bool incomplete;	    /* a change could not be captured; `why` says which */
 	/* It changed granted places only, nothing in a working folder. */
 	bool elsewhere;
+	bool granted; /* one of these by the user's own rule or answer, or by the agent's edit tool
+		       */
 	/* From this path on, no change was captured; NULL: all were. */
 	char *unprotected;
 	size_t created, modified, deleted, renamed;
@@ -26,7 +28,7 @@ struct step_info {
 /*
  * Returns whether the step only holds an agent's own files: its transcript, caches, or snapshots of
  * the folder. Such a step changed granted places only, and no command of the agent's task made it.
- * changed: number of files.
+ * elsewhere: and none of them is `granted`. changed: number of files.
  */
 bool step_is_note(enum step_kind kind, bool elsewhere, size_t changed, const char *command);
 
@@ -35,6 +37,9 @@ bool step_is_note(enum step_kind kind, bool elsewhere, size_t changed, const cha
  * settle that. */
 #define YOURS_MARK "you: " /* begins the command of each such step, and of no other */
 bool step_is_yours(const char *command);
+/* Returns whether the step is the user's `undo --step`, or a piece that the review took back. No
+ * step of an agent is of this kind and has such a name. */
+bool step_is_restore(enum step_kind kind, const char *command);
 /* Returns the name of a step without the agent's, with which that of an ambient step begins. */
 const char *step_deed(enum step_kind kind, const char *command);
 

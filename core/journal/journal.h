@@ -181,6 +181,8 @@ bool journal_is_folders(const struct journal *j);
 /* Returns whether the store has a history that was put aside: of another directory of this name, or
  * of another version. */
 bool journal_has_aside(const struct journal *j);
+/* Returns whether there is nothing to undo, redo or finish, and no session runs. */
+bool journal_is_empty(const struct journal *j);
 
 int journal_folder_fd(const struct journal *j); /* O_PATH directory; borrowed */
 int journal_store_fd(const struct journal *j);	/* borrowed */

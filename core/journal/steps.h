@@ -98,12 +98,13 @@ void step_raise(struct step *s);
 /*
  * Observes a commit. change() is called for each net change in every folder (base is set where the
  * path is not in the first folder). Then name() may give the step a better name (NULL: no; borrowed
- * until journal_commit() returns). If a failed commit is retried, begin() and the rest are called
- * again.
+ * until journal_commit() returns), and granted() sets step_info.granted. If a failed commit is
+ * retried, begin() and the rest are called again.
  */
 struct step_witness {
 	void (*begin)(void *data);
 	void (*change)(void *data, const struct change *c); /* valid during the call */
 	const char *(*name)(void *data);
+	bool (*granted)(void *data);
 };
 void step_watch_end(struct step *s, const struct step_witness *w, void *data);

@@ -192,6 +192,8 @@ static void held_free(struct guard_report **r)
 
 static void read_step(struct client_event *ev, struct wire_in *in, struct strings *s)
 {
+	uint8_t places;
+
 	ev->step = wire_get_i64(in);
 	if (in->type == WIRE_STEP_BEGIN) {
 		ev->kind = (enum step_kind)wire_get_u8(in);
@@ -205,7 +207,9 @@ static void read_step(struct client_event *ev, struct wire_in *in, struct string
 	ev->wall_us = wire_get_i64(in);
 	ev->done = ev->total = wire_get_u64(in);
 	ev->reason = next_string(s, in);
-	ev->elsewhere = wire_get_u8(in) != 0;
+	places = wire_get_u8(in);
+	ev->elsewhere = places & 1;
+	ev->granted = places & 2;
 	ev->command = next_string(s, in);
 }
 

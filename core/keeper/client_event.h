@@ -27,8 +27,8 @@ struct client_event {
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
-	bool begins;	      /* WIRE_TURN_BEGAN, WIRE_AGENT_ASKS, WIRE_AGENT_RESTS */
-	bool kept, elsewhere; /* elsewhere: it changed granted places alone */
+	bool begins;		       /* WIRE_TURN_BEGAN, WIRE_AGENT_ASKS, WIRE_AGENT_RESTS */
+	bool kept, elsewhere, granted; /* struct step_info */
 	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
 	const char *bundle, *places;	 /* WIRE_ASK; "": none */
 	unsigned up;			 /* WIRE_ASK */

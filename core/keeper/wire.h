@@ -33,7 +33,7 @@ enum wire_type {
 	WIRE_EXEC,	 /* i64 step, i64 pid, i64 parent, str path, str argv NUL-separated */
 	WIRE_STEP_BEGIN, /* i64 step, u8 kind, i64 wall us, str command */
 	/* i64 step, u8 kept, u32 exit status (as int; -1: unknown), i64 wall us, u64 paths, str why
-	 * incomplete, u8 elsewhere, str command. */
+	 * incomplete, u8 1: elsewhere, 2: granted, str command. */
 	WIRE_STEP_END,
 	/* u64 ask, i64 step, i64 pid, u8 enum rule_kind, u8 flags ASK_*, u32 timeout in seconds or
 	 * 0, str op, str path, str via, str program, str command, str reason, str its step's

@@ -94,6 +94,17 @@ const char *policy_allowed_by(const struct policy *p, const char *path)
 		       : NULL;
 }
 
+bool policy_is_of_profile(const struct policy *p, const char *path)
+{
+	AUTO_FREE struct rule_match *list = NULL;
+	size_t n = rules_explain(p->rules, RULE_WRITE, path, policy_now(), &list);
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		found = found || list[i].rule->of->level == LEVEL_PROFILE;
+	return found;
+}
+
 static void swap(struct policy_finding *a, struct policy_finding *b)
 {
 	struct policy_finding t = *a;

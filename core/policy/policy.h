@@ -126,6 +126,9 @@ bool policy_vet_link(const struct policy *p, const char *path, const char *targe
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason);
 
+/* Returns whether a rule of a profile is about writing this path: its program keeps files there. */
+bool policy_is_of_profile(const struct policy *p, const char *path);
+
 /*
  * The ask lines about writing in one section of a profile are a bundle: an answer of EXTENT_BUNDLE
  * covers all of them. Returns the name of the bundle that decides about this path, borrowed as

@@ -113,6 +113,7 @@ static void on_step(struct applier *a, struct model *m)
 	s->gone = state & 16;
 	s->elsewhere = state & 32;
 	s->earlier = state & 64;
+	s->granted = state & 128;
 	s->ended_us = number(a, "ended");
 	s->exit_status = (int)number(a, "status");
 	s->paths = (size_t)number(a, "paths");

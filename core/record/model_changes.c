@@ -176,7 +176,7 @@ static unsigned step_state(const struct step_row *s)
 {
 	return (s->running ? 1u : 0) | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0) |
 	       (s->over ? 8u : 0) | (s->gone ? 16u : 0) | (s->elsewhere ? 32u : 0) |
-	       (s->earlier ? 64u : 0);
+	       (s->earlier ? 64u : 0) | (s->granted ? 128u : 0);
 }
 
 static bool tell_step(struct teller *t, const struct step_row *s)

@@ -218,6 +218,7 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 		step->paths = ev->done;
 		step->incomplete = *ev->reason != '\0';
 		step->elsewhere = ev->elsewhere;
+		step->granted = ev->granted;
 		if (*ev->command) {
 			free(step->command);
 			step->command = xstrdup(ev->command);

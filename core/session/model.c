@@ -138,5 +138,7 @@ const char *model_state(const struct model *m)
 		return "ended";
 	if (m->n_asks || m->agent_asks)
 		return "asks";
+	if (m->tells_rest && m->rests) /* what still runs or is drawn is no work on a prompt */
+		return "idle";
 	return model_running(m, NULL) || was_active(m, MODEL_REST_US) ? "working" : "idle";
 }

@@ -56,6 +56,7 @@ struct step_row {
 	bool over;	/* undone, and redo cannot bring it back */
 	bool earlier;	/* of an earlier session */
 	bool elsewhere; /* it changed nothing in the working folders */
+	bool granted;	/* struct step_info */
 	bool gone;	/* removed to make room: it cannot be undone */
 	int64_t began_us, ended_us;
 	int exit_status;
@@ -287,7 +288,8 @@ void model_set_edits(struct model *m, struct barrier *list, size_t n);
 /* Returns the number of commands that run; *newest (may be NULL) gets the newest of them. */
 size_t model_running(const struct model *m, const struct step_row **newest);
 /* Returns the agent's state in a word: "asks" (a request waits, or its own question), "ended",
- * "working" (a command runs, or it printed or did something in the last MODEL_REST_US), "idle". */
+ * "working", "idle". Without a report about the turn it works while a command runs, or if it
+ * printed or did something in the last MODEL_REST_US. */
 const char *model_state(const struct model *m);
 #define MODEL_REST_US 8000000				  /* a working agent prints more often */
 void model_add_ask(struct model *m, const struct ask *a); /* copies everything */

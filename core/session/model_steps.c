@@ -34,6 +34,8 @@ bool step_row_is_note(const struct step_row *s)
 	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
 	const char *deed = s->kind == STEP_AMBIENT ? step_deed(s->kind, s->command) : NULL;
 
+	if (s->granted)
+		return false;
 	if (deed && str_starts(deed, "edit ~/") && (s->running || !changed))
 		return true;
 	return !s->running && step_is_note(s->kind, s->elsewhere, changed, s->command);
@@ -121,6 +123,7 @@ void model_add_earlier(struct model *m, const struct step_info *list, size_t n, 
 		s->undone = undone;
 		s->incomplete = from->incomplete;
 		s->elsewhere = from->elsewhere;
+		s->granted = from->granted;
 		s->ended_us = from->ended_us;
 		s->exit_status = from->exit_status;
 		s->paths = from->created + from->modified + from->deleted + from->renamed;

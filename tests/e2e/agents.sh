@@ -55,11 +55,20 @@ agent claude <<'A'
 bash -c -l "shopt -u extglob 2>/dev/null || true && eval 'echo one > a; echo two > b' < /dev/null && pwd -P >| /tmp/claude-1-cwd"
 :
 A
-like "$(cordon_in "$dir" log)" "steps? of the agent's own notes, outside the folder" "claude: its notes are no rows"
+like "$(cordon_in "$dir" log)" "steps? outside the folder \(--all-places\)" "claude: its notes are no rows"
 like "$(cordon_in "$dir" log --all-places)" 'claude: edit ~/.claude/projects' "claude: unless asked for"
 like "$(cordon_in "$dir" log --json)" '"note":true,"why":null,"command":"claude: edit ~/' "claude: and are told apart"
 like "$(cordon_in "$dir" log | grep -v claude:)" ' 0  \+2 +echo one > a; echo two > b'$'\n?' "claude: a step is called as the command that its shell evaluates"
 unlike "$(cordon_in "$dir" log)" 'shopt' "and not as what is put around it"
+mkdir -p "$HOME/.config/cordon" "$HOME/plans"
+printf '[rule "plans"]\n\tallow = write ~/plans/**\n' >"$HOME/.config/cordon/config"
+agent claude <<'A'
+#!/bin/sh
+echo 1 >~/plans/today
+A
+like "$(cordon_in "$dir" log)" 'claude: edit ~/plans/today  [(]outside the folder[)]' "claude: a file where you let it write is a row"
+like "$(cordon_in "$dir" log --json | head -n 1)" '"note":false,.*"command":"claude: edit ~/plans' "and none of its own"
+rm "$HOME/.config/cordon/config"
 agent claude <<'A'
 #!/bin/sh
 cd ~ && mkdir .claude.json.lock && echo a >.claude.json.tmp.1 && mv .claude.json.tmp.1 .claude.json.tmp.2 &&

@@ -85,6 +85,7 @@ for step in 0 0..1 1..0 -0; do
 done
 refuses 1 "'a..b': neither a file nor a range" "a range of words" cordon_in "$fresh" diff a..b
 is "$(cd "$fresh" && find . | wc -l)" 1 "looking leaves nothing behind"
+is "$(ls -d "$HOME/.local/state/cordon"/*/*fresh* 2>/dev/null)" "" "nor does a session begin"
 
 refuses 125 "'--to': needs a value: --to STEP" "undo --to alone" cordon_in "$fresh" undo --to
 refuses 125 "'--step': needs a value: --step STEP" "undo --step alone" cordon_in "$fresh" undo --step

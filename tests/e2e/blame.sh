@@ -105,6 +105,19 @@ is "$(grep -c "^$id " <<<"$out")" 2 "a name that ends as a line number does"
 unlike "$out" $'\033' "and what it has is escaped"
 like "$(cordon_in "$dir" blame "$hostile:2")" "^2        two" "and its second line"
 
+# ---- a line that you took back
+back=$(new_folder back)
+printf 'one\ntwo\n' >"$back/f"
+in_folder "$back" sh -c "sed -i 's/two/2/' f"
+ok "a change is taken back" cordon_in "$back" undo --step 1 -- f
+in_folder "$back" sh -c 'echo 3 >>f'
+printf 'session 0 1700000000000000 claude\nturn 0 1700000000000001\nwords fix it\n' >"$(dirname "$(find "$HOME" -path '*back*' -name state)")/turns"
+out=$(cordon_in "$back" blame f)
+like "$out" '(^|'$'\n'')you 2 .* undo --step 1 -- f .* 2  two'$'\n' "is yours, in that step"
+like "$out" $'\n''3 .* fix it .* 3  3$' "the agent's lines are of its prompt"
+like "$(cordon_in "$back" blame --json f:2)" '"by":"step","step":2,.*"prompt":null,"agent":null' "--json names no agent"
+like "$(cordon_in "$back" blame f:2)" 'you +made this step' "FILE:LINE says so"
+
 # ---- while a step runs
 start_in "$dir" sh -c 'echo now >>untouched; echo made >"$0"; exec sleep 60' made
 wait_for 10 grep -q made "$dir/made"

@@ -87,7 +87,7 @@ like "$out" 's.jsonl   outside the folder: stays as it is \(--all-places undoes 
 diff=$(cordon_in "$dir" diff)
 like "$diff" '[+]two' "diff shows the newest step that changed the folder, as undo takes it"
 unlike "$diff" 's\.jsonl.*[+]2' "and not the later one that changed only notes"
-like "$(cordon_in "$dir" undo)" '; 1 left as it is \(1 outside the folder, without --all-places\)$' "undo says where the others are"
+like "$(cordon_in "$dir" undo)" '; 1 left as it is \(1 outside the folder\)$' "undo says where the others are"
 ok "the file is back" file_is one
 ok "the notes stay" log_is 012
 
@@ -106,6 +106,9 @@ is "$(cat "$own/x")" 1 "and not elsewhere"
 noted() { (cd "$dir" && "$CORDON" run --headless --profile claude -- sh -c 'echo 3 >>~/.claude/projects/p/s.jsonl; echo three >file'); }
 ok "another step" noted
 ok "which notes something down" log_is 0123
+like "$(cordon_in "$dir" undo)" $'\nTo undo what lies outside, too: cordon redo, then cordon undo --all-places$' "undo says how to undo that"
+ok "the note stays" log_is 0123
+ok "redo" cordon_in "$dir" redo
 ok "undo --all-places" cordon_in "$dir" undo --all-places
 ok "takes the file back" file_is one
 ok "and the note" log_is 012

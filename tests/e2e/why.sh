@@ -47,4 +47,19 @@ for options in "--mode dynamic" "--mode static" "--mode dynamic --overlay $HOME/
 		"with $options, why says what a run does"
 done
 like "$("$CORDON" why read "$HOME/over/x" --overlay "$HOME/over" --hide "$HOME/over/x")" '^hide' "so does --hide"
+
+# Where a tool keeps files, each folder has its own; the gate makes them, and not each backend.
+ran() { "$CORDON" run --headless -- sh -c 'mkdir ~/.npm && echo 1 >~/.npm/x && cat ~/.npm/x' 2>/dev/null; }
+npm() { "$CORDON" why "$1" "$HOME/.npm/x" | head -n 1 | sed 's/ .*//'; }
+mkdir -p "$HOME/.config/cordon"
+for backend in native landlock; do
+	printf '[sandbox]\n\tbackend = %s\n' "$backend" >"$HOME/.config/cordon/config"
+	want="ask ask"
+	[ "$(ran)" != 1 ] || want="allow allow"
+	[ "$backend $want" != "native ask ask" ] || continue # without a read gate here
+	is "$(npm read) $(npm write)" "$want" "$backend: why says of a tool's directory what a run does"
+	rm -rf "$HOME/.npm"
+done
+rm "$HOME/.config/cordon/config"
+like "$("$CORDON" why read "$HOME/nothing")" '^ask.*nothing is there now' "what is not there is not asked about"
 done_testing

@@ -89,7 +89,7 @@ static void a_prompt_is_a_line_with_words(void **state)
 	assert_string_equal(s->said.data, "line\n");
 }
 
-/* Of two prompts the older one is folded, and notes have one row. */
+/* Of two prompts the older one is folded, and notes have one row of the session. */
 static void turns_are_a_tree(void **state)
 {
 	struct scene *s = *state;
@@ -110,18 +110,18 @@ static void turns_are_a_tree(void **state)
 	assert_false(scene_shows(s, "npm test"));
 	assert_true(scene_shows(s, "more tests"));
 	assert_true(scene_shows(s, "make -j2"));
-	assert_true(scene_shows(s, "claude's notes: 4 files"));
+	assert_true(scene_shows(s, "4 files outside the folder"));
 	assert_false(scene_shows(s, "claude: edit"));
-	scene_keys(s, "g f");
+	scene_keys(s, "g j f");
 	assert_true(scene_shows(s, "npm test"));
 	scene_keys(s, "f");
 	assert_false(scene_shows(s, "npm test"));
 	scene_keys(s, "P");
 	assert_true(scene_shows(s, "claude: edit"));
-	scene_keys(s, "P j j Enter");
+	scene_keys(s, "P g Enter");
 	assert_true(scene_shows(s, "claude: edit"));
 	buf_clear(&s->said);
-	scene_keys(s, "g j u"); /* the turn's row: its first step that is not undone */
+	scene_keys(s, "g j j u"); /* the turn's row: its first step that is not undone */
 	assert_true(strstr(s->said.data, "plan 0") != NULL);
 }
 
@@ -214,7 +214,7 @@ static void notes_of_turns_without_work_are_one_row(void **state)
 	model_set_turns(&s->model, turns, 3);
 	ui_changed(s->ui);
 	scene_draw(s);
-	assert_true(scene_shows(s, "claude's notes: 6 files"));
+	assert_true(scene_shows(s, "6 files outside the folder"));
 	assert_false(scene_shows(s, "a question"));
 }
 
@@ -263,13 +263,13 @@ static void an_idle_session_of_the_past_has_no_row(void **state)
 	ui_changed(s->ui);
 	scene_keys(s, "C-] s");
 	assert_true(scene_shows(s, "codex"));
-	assert_false(scene_shows(s, "claude's notes"));
+	assert_false(scene_shows(s, "outside the folder"));
 	scene_keys(s, "P");
 	assert_true(scene_shows(s, "claude: edit ~/x"));
 }
 
 /* In a recording: its turns have no session. */
-static void notes_have_the_name_of_the_agent_that_runs(void **state)
+static void notes_of_a_recording_are_a_row(void **state)
 {
 	struct scene *s = *state;
 	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
@@ -281,11 +281,11 @@ static void notes_have_the_name_of_the_agent_that_runs(void **state)
 	turns[0] = (struct turn_mark){.words = xstrdup("a question")};
 	model_set_turns(&s->model, turns, 1);
 	ui_changed(s->ui);
-	assert_true(scene_shows(s, "claude's notes: 2 files"));
+	assert_true(scene_shows(s, "2 files outside the folder"));
 	for (size_t i = 0; i < s->model.n_steps; i++)
 		s->model.steps[i].earlier = true;
 	ui_changed(s->ui);
-	assert_false(scene_shows(s, "notes: 2 files"));
+	assert_false(scene_shows(s, "outside the folder"));
 }
 
 static void a_plan_does_not_count_notes(void **state)
@@ -319,25 +319,23 @@ static void a_message_ends_when_something_opens(void **state)
 	assert_false(scene_shows(s, "is marked"));
 }
 
-/* A shell keeps no notes: it wrote where the user allowed it. */
-static void only_agents_keep_notes(void **state)
+/* What the agent's edit tool did, or what the user granted, is a step like others. */
+static void a_granted_edit_is_no_note(void **state)
 {
 	struct scene *s = *state;
-	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
-	struct step_row *note;
+	struct step_row *note =
+		model_add_step(&s->model, 6, STEP_AMBIENT, "claude: edit ~/plans/today", 1000000);
 
-	turns[0] = (struct turn_mark){.session = true, .agent = xstrdup("bash")};
-	model_set_turns(&s->model, turns, 1);
-	note = model_add_step(&s->model, 6, STEP_AMBIENT, "bash: edit ~/hello", 1000000);
 	note->running = false;
-	note->elsewhere = true;
+	note->elsewhere = note->granted = true;
 	note->created = 1;
 	ui_changed(s->ui);
 	scene_keys(s, "C-] s");
+	assert_true(scene_shows(s, "claude: edit ~/plans/"));
+	assert_false(scene_shows(s, "outside the folder"));
+	note->granted = false;
+	ui_changed(s->ui);
 	assert_true(scene_shows(s, "1 file outside the folder"));
-	assert_false(scene_shows(s, "'s notes"));
-	s->ui->spec.agent = true;
-	assert_true(scene_shows(s, "bash's notes: 1 file"));
 }
 
 int main(void)
@@ -356,14 +354,14 @@ int main(void)
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(an_idle_session_of_the_past_has_no_row,
 						scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(notes_have_the_name_of_the_agent_that_runs,
-						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(notes_of_a_recording_are_a_row, scene_set_up,
+						scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_message_ends_when_something_opens, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(turns_are_a_tree, scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(only_agents_keep_notes, scene_set_up,
+		cmocka_unit_test_setup_teardown(a_granted_edit_is_no_note, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
 						scene_tear_down),

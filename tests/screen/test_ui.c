@@ -466,6 +466,26 @@ static void leaving_asks_while_the_agent_runs(void **state)
 	assert_string_equal(s->said.data, "leave\n");
 }
 
+/* A window without room for a view still has room to leave, whatever is open. */
+static void a_tiny_window_can_be_left(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s");
+	surface_resize(&s->surface, 20, 5);
+	ui_resize(s->ui, 20, 5);
+	scene_keys(s, "q u"); /* the list is not visible */
+	assert_string_equal(s->said.data, "");
+	scene_keys(s, "C-] q");
+	assert_true(scene_shows(s, "Q   end it and"));
+	assert_true(scene_shows(s, "d   let it go on"));
+	assert_true(scene_shows(s, "Esc stay"));
+	scene_keys(s, "Esc");
+	assert_true(scene_shows(s, "needs 30x8"));
+	scene_keys(s, "C-] t C-] q Q");
+	assert_string_equal(s->said.data, "leave\n");
+}
+
 /* The user is typing a word with a q in it when the agent ends. */
 static void the_end_does_not_catch_the_keys(void **state)
 {
@@ -941,6 +961,7 @@ int main(void)
 		TEST(what_runs_is_stopped_first),
 		TEST(what_runs_may_go_on),
 		TEST(leaving_asks_while_the_agent_runs),
+		TEST(a_tiny_window_can_be_left),
 		TEST(the_end_does_not_catch_the_keys),
 		TEST(what_was_covered_must_be_read_again),
 		TEST(help_is_not_cut),

@@ -1,5 +1,6 @@
 /* test_model - the data of views: rows of programs that are searched along $PATH, undone steps. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/clock.h"
 #include "core/session/model.h"
 #include "tests/support/check.h"
 
@@ -75,11 +76,32 @@ static void what_was_undone_stays_so(void **state)
 	model_done(&m);
 }
 
+/* The end of the turn, if something tells it, counts more than what is still drawn or runs. */
+static void the_end_of_a_turn_is_rest(void **state)
+{
+	struct model m;
+
+	(void)state;
+	model_init(&m);
+	m.printed_us = clock_mono_us();
+	assert_string_equal(model_state(&m), "working");
+	m.tells_rest = true;
+	assert_string_equal(model_state(&m), "working");
+	m.rests = true;
+	assert_string_equal(model_state(&m), "idle");
+	m.agent_asks = true;
+	assert_string_equal(model_state(&m), "asks");
+	m.exited = true;
+	assert_string_equal(model_state(&m), "ended");
+	model_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_search_along_the_path_is_one_row),
 		cmocka_unit_test(what_was_undone_stays_so),
+		cmocka_unit_test(the_end_of_a_turn_is_rest),
 		cmocka_unit_test(what_is_undone_in_one_folder_is_kept),
 	};
 

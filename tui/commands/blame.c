@@ -31,7 +31,8 @@ static const struct usage usage = {
 	"blame [--json] FILE[:LINE]",
 	"Show the step that wrote each line of a file, with its prompt or command. Other lines "
 	"are "
-	"marked \"you\", edited outside cordon, or \"before\", older than cordon's history.\n"
+	"marked \"you\", edited outside cordon or in a step of yours, or \"before\", older than "
+	"cordon's history.\n"
 	"With a line number: all about that line. Renames are followed.",
 	flags,
 	ARRAY_LEN(flags),
@@ -74,6 +75,12 @@ static const char *agent_of(const struct past *p, const struct turn_mark *turn)
 	return NULL;
 }
 
+/* Returns whether the user made the step, whatever prompt the agent worked on then. */
+static bool is_users(const struct step_info *s)
+{
+	return step_is_yours(s->command) || step_is_restore(s->kind, s->command);
+}
+
 static struct source source_of(const struct past *p, const struct blame_line *l)
 {
 	struct source s = {0};
@@ -81,7 +88,7 @@ static struct source source_of(const struct past *p, const struct blame_line *l)
 	for (size_t i = 0; l->by == BLAME_STEP && i < p->n && !s.step; i++)
 		if (p->list[i].id == l->step)
 			s.step = &p->list[i];
-	if (!s.step)
+	if (!s.step || is_users(s.step))
 		return s;
 	s.turn = turn_mark_of(p->marks, p->n_marks, l->step);
 	s.prompt = s.turn ? s.turn->words : NULL;
@@ -125,11 +132,14 @@ static void print_json(const struct past *p, const struct blame_line *l, size_t 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Writes "12", "12?" (or you), "you", "before", "before 3", or "-" (no step, and nothing else is
- * known). */
-static void name_writer(char *out, size_t size, const struct blame_line *l)
+/* Writes "12", "12?" (or you), "you 12" (in a step), "you", "before", "before 3", or "-" (no step,
+ * and nothing else is known). */
+static void name_writer(char *out, size_t size, const struct blame_line *l,
+			const struct step_info *step)
 {
-	if (l->by == BLAME_STEP)
+	if (step && is_users(step))
+		snprintf(out, size, "you %" PRId64, l->step);
+	else if (l->by == BLAME_STEP)
 		snprintf(out, size, "%" PRId64 "%s", l->step, l->unsure ? "?" : "");
 	else if (l->by == BLAME_OUTSIDE)
 		snprintf(out, size, "you");
@@ -156,7 +166,7 @@ static void print_row(const struct past *p, const struct blame_line *l, size_t n
 	int width = columns >= 120 ? 36 : 20;
 	char who[32], when[32] = "";
 
-	name_writer(who, sizeof(who), l);
+	name_writer(who, sizeof(who), l, s.step);
 	if (s.step)
 		show_time(when, sizeof(when), s.step->began_us);
 	text_escape(&escaped, words, strlen(words));
@@ -198,6 +208,8 @@ static void print_details(const struct past *p, const struct blame_line *l, size
 	show_file_line(l->text.data, l->text.len);
 	putchar('\n');
 	print_reason(l);
+	if (s.step && is_users(s.step))
+		printf("you      made this step\n");
 	if (l->by != BLAME_STEP)
 		return;
 	show_time(when, sizeof(when), s.step ? s.step->began_us : 0);

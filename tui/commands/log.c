@@ -32,8 +32,7 @@ static const struct flag flags[] = {
 	{"--turns", NULL, offsetof(struct log_options, turns),
 	 "one row for each of your prompts: when, its newest step, how many steps and files"},
 	{"--all-places", NULL, offsetof(struct log_options, all_places),
-	 "also the agent's notes: files that it wrote by itself outside the folder, such as "
-	 "transcripts"},
+	 "also steps that changed only files outside the folder, such as an agent's transcripts"},
 	{"--discard", NULL, offsetof(struct log_options, discard),
 	 "remove the whole history of this folder; nothing can be undone afterwards"},
 	{"--adopt", NULL, offsetof(struct log_options, adopt),
@@ -259,8 +258,8 @@ static void print_pruned(const struct journal *j)
 
 static void print_notes(size_t n)
 {
-	printf("%s%6s  %zu step%s of the agent's own notes, outside the folder (--all-places)%s\n",
-	       style_on(STYLE_DIM), "", n, n == 1 ? "" : "s", style_off());
+	printf("%s%6s  %zu step%s outside the folder (--all-places)%s\n", style_on(STYLE_DIM), "",
+	       n, n == 1 ? "" : "s", style_off());
 }
 
 static int print_log(const struct here *p, const struct log_options *o, const struct strings *paths,

@@ -26,7 +26,7 @@ bool log_rows_is_note(const struct step_info *s)
 {
 	const size_t changed = s->created + s->modified + s->deleted + s->renamed;
 
-	return step_is_note(s->kind, s->elsewhere, changed, s->command) ||
+	return step_is_note(s->kind, s->elsewhere && !s->granted, changed, s->command) ||
 	       (s->kind == STEP_AMBIENT && !changed && !s->incomplete && !s->unprotected);
 }
 

@@ -109,7 +109,7 @@ static bool find_step(const struct step_info *list, size_t n, int64_t id, bool *
 
 		if (s->id != id)
 			continue;
-		*ret_note = step_is_note(s->kind, s->elsewhere,
+		*ret_note = step_is_note(s->kind, s->elsewhere && !s->granted,
 					 s->created + s->modified + s->deleted + s->renamed,
 					 s->command);
 		return true;

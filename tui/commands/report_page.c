@@ -383,7 +383,7 @@ static void put_files(struct page *p, const struct turn_facts *t)
 	}
 	if (t->elsewhere) {
 		doc_item(d, true);
-		doc_say(d, "and %zu outside the folder, such as the agent's notes", t->elsewhere);
+		doc_say(d, "and %zu outside the folder", t->elsewhere);
 		doc_item(d, false);
 	}
 	if (t->files_why)

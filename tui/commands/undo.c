@@ -160,9 +160,12 @@ static void say_done(const struct model *m, const struct undo_plan *p)
 	if (kept)
 		printf("; %zu left as %s", kept, kept == 1 ? "it is" : "they are");
 	if (elsewhere)
-		printf(" (%zu outside the folder, without --all-places)", elsewhere);
+		printf(" (%zu outside the folder)", elsewhere);
 	say_repository(p);
 	putchar('\n');
+	if (elsewhere && p->n_ids == 1)
+		printf("To undo what lies outside, too: cordon redo, then cordon undo "
+		       "--all-places\n");
 }
 
 /* Returns -ESTALE if a step was added after the steps were counted. */
@@ -351,6 +354,24 @@ static void find_paths(const struct undo_options *o, const char *folder, struct 
 		strings_add(paths, xstrdup(""));
 }
 
+/* Refuses where nothing was recorded: a session would first search the folder for files to protect.
+ * Leaves other errors to the session. */
+static int check_history(const struct undo_options *o, const char *folder, const char *state_dir,
+			 struct err *err)
+{
+	const struct journal_spec spec = {
+		.folder = folder, .state_dir = state_dir, .read_only = true};
+	struct journal *j = NULL;
+	struct err ignored = {0};
+	int r = journal_open(&j, &spec, NULL, &ignored);
+	bool none = r == -ENOENT || (r == 0 && journal_is_empty(j));
+
+	journal_close(j);
+	return none ? err_say(err, -ENOENT, "%s has no steps: there is nothing to %s", folder,
+			      o->kind == UNDO_REDO ? "redo" : "undo")
+		    : 0;
+}
+
 static int run(struct undo_options *o, const char *home, struct err *err)
 {
 	AUTO_FREE char *state_dir = folders_state_dir(home), *folder = NULL;
@@ -360,6 +381,8 @@ static int run(struct undo_options *o, const char *home, struct err *err)
 
 	if (r == 0)
 		r = here_moved(folder, state_dir, 0, err); /* before an empty history is made */
+	if (r == 0)
+		r = check_history(o, folder, state_dir, err);
 	if (r == 0)
 		r = config_load(&config,
 				&(struct config_spec){.home = home,

@@ -231,9 +231,9 @@ void undo_options_help(enum undo_kind kind)
 		       "  --turn      all steps since your last prompt to the agent\n"
 		       "  --step STEP that step alone, or only these paths of it, as a new step\n"
 		       "  --all-places\n"
-		       "              also changes outside the working folders: the agent's "
-		       "notes,\n"
-		       "              and places that you granted\n");
+		       "              also changes outside the working folders: an agent's "
+		       "transcripts,\n"
+		       "              places that you granted\n");
 	}
 	printf("  --dry-run   only list the changes; works while a session runs\n\n"
 	       "For files that you or another program edited after the step:\n\n"

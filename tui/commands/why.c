@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/json.h"
@@ -10,6 +11,7 @@
 #include "core/net/host.h"
 #include "core/policy/rules/rules.h"
 #include "core/policy/builtin/tool_homes.h"
+#include "core/session/backend.h"
 #include "core/session/start/own_settings.h"
 #include "tui/commands/show.h"
 #include "tui/commands/here.h"
@@ -122,14 +124,27 @@ static bool is_shown(const struct standing *s, const char *kind, const char *pat
 	return true;
 }
 
-/* Decides for a tool's home: written files stay with the folder, unless a rule is about it. */
+/* Returns whether a run gives the tools layers of their directories. */
+static bool has_layers(const struct config *c)
+{
+	const char *name = config_str(c, "sandbox.backend");
+	const struct backend *b = backend_find(name ? name : "native");
+
+	return b && b->homes;
+}
+
+/* Decides for a tool's home: written files stay with the folder, unless a rule is about it. Where
+ * rules would ask about reading, the agent sees the folder's own directory. */
 static bool is_tools(const struct standing *s, const char *home, const char *kind, const char *path,
 		     struct policy_finding *ret)
 {
+	const bool write = str_eq(kind, "write"), exec = str_eq(kind, "exec");
 	struct tool_home *list = NULL;
-	size_t n = str_eq(kind, "write") && !lies_in(&s->folders, path)
+	size_t n = (write || exec || str_eq(kind, "read")) && !lies_in(&s->folders, path) &&
+				   has_layers(s->config)
 			   ? tool_homes_read(s->config, home, &list)
 			   : 0;
+	enum policy_verdict reads;
 	const char *why;
 	bool found = false;
 
@@ -137,12 +152,16 @@ static bool is_tools(const struct standing *s, const char *home, const char *kin
 		found = found || (path_is_beneath(path, list[i].path) &&
 				  !policy_writes_at(s->policy, list[i].path));
 	tool_homes_free(list, n);
-	if (!found || policy_check_read(s->policy, RULE_READ, path, &why) == POLICY_HIDE)
+	reads = policy_check_read(s->policy, exec ? RULE_EXEC : RULE_READ, path, &why);
+	if (!found || reads == POLICY_HIDE || (!write && reads != POLICY_ASK))
 		return false;
 	*ret = (struct policy_finding){
 		.verdict = "allow",
-		.words = "a tool keeps its files there: the change stays with this folder, and "
-			 "yours do not change",
+		.words = write ? "a tool keeps its files there: the change stays with this folder, "
+				 "and yours do not change"
+			       : "a tool keeps its files there: the agent sees those of this "
+				 "folder, "
+				 "not yours",
 		.origin = "sandbox.tool-home"};
 	return true;
 }
@@ -278,6 +297,16 @@ static void tell_own(const struct config *c, const char *path)
 		}
 }
 
+/* Says that nothing is asked about a path that does not exist. */
+static void tell_missing(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0 && errno == ENOENT)
+		printf("  nothing is there now: the program gets 'no such file', without a "
+		       "question\n");
+}
+
 /* Options of the command as settings. */
 struct settings {
 	const char *list[5];
@@ -350,6 +379,8 @@ static int why(const struct here *at, const struct strings *args, const struct w
 	(o->json ? print_json : print_plain)(kind, path, list ? list : &one, n);
 	if (!o->json && str_eq(kind, "write"))
 		tell_own(s.config, path);
+	else if (!o->json && kind_of(kind) < RULE_UNIX && str_eq(list ? list->verdict : "", "ask"))
+		tell_missing(path);
 	return 0;
 }
 

@@ -380,8 +380,9 @@ static void tell_witness(const struct step *s, struct ending *list, size_t n)
 	for (size_t i = 0; i < n; i++)
 		tell_changes(s, &list[i]);
 	name = s->witness->name(s->witness_data);
-	for (size_t i = 0; name && i < n; i++) {
-		if (!list[i].info.command)
+	for (size_t i = 0; i < n; i++) {
+		list[i].info.granted = s->witness->granted(s->witness_data);
+		if (!name || !list[i].info.command)
 			continue;
 		free(list[i].info.command);
 		list[i].info.command = xstrdup(name);

@@ -16,6 +16,7 @@
 #include "core/journal/step/parts.h"
 #include "core/journal/step/step.h"
 #include "core/journal/steps.h"
+#include "core/journal/store/aside.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
@@ -68,6 +69,11 @@ bool step_is_yours(const char *command)
 	return command && str_starts(command, YOURS_MARK);
 }
 
+bool step_is_restore(enum step_kind kind, const char *command)
+{
+	return kind == STEP_API && command && str_starts(command, "undo ");
+}
+
 const char *step_deed(enum step_kind kind, const char *command)
 {
 	const char *colon = kind == STEP_AMBIENT && command ? strstr(command, ": ") : NULL;
@@ -82,7 +88,7 @@ bool history_dir_is_note(const struct journal *j, const char *dir)
 	const struct step_info *i = &s.info;
 
 	return fd >= 0 && summary_load(fd, false, &s) == 0 && !i->incomplete && !i->unprotected &&
-	       step_is_note(i->kind, i->elsewhere,
+	       step_is_note(i->kind, i->elsewhere && !i->granted,
 			    i->created + i->modified + i->deleted + i->renamed, i->command);
 }
 
@@ -229,6 +235,7 @@ static void join_parts(struct step_info *a, struct step_info *b)
 	a->renamed += b->renamed;
 	a->incomplete |= b->incomplete;
 	a->elsewhere &= b->elsewhere;
+	a->granted |= b->granted;
 	if (!a->folders)
 		a->folders = take_ptr(&b->folders);
 	if (!a->why)
@@ -292,6 +299,11 @@ static bool is_left(const struct journal *j)
 	AUTO_CLOSE int lock = openat(j->store, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	return lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0;
+}
+
+bool journal_is_empty(const struct journal *j)
+{
+	return is_left(j) && aside_is_empty(j->store);
 }
 
 int journal_open_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)

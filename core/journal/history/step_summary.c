@@ -19,6 +19,7 @@ enum {
 	SUMMARY_PARTIAL = 1,
 	SUMMARY_TURNED = 2,
 	SUMMARY_ELSEWHERE = 4,
+	SUMMARY_GRANTED = 8,
 };
 
 static void put_side(struct buf *b, const struct change_side *c)
@@ -93,6 +94,7 @@ static void get_flags(struct codec_reader *g, struct summary *s)
 
 	s->partial = flags & SUMMARY_PARTIAL;
 	s->info.elsewhere = flags & SUMMARY_ELSEWHERE;
+	s->info.granted = flags & SUMMARY_GRANTED;
 }
 
 static void put_change(struct buf *b, const struct change *c)
@@ -121,7 +123,8 @@ int summary_write(struct journal *j, int stepdir, const struct step_info *info, 
 	codec_put_u32(&out.buf, SUMMARY_MAGIC);
 	codec_put_u64(&out.buf, store_seq(j));
 	put_info(&out.buf, info);
-	codec_put_u32(&out.buf, flags_of(j, nets, partial));
+	codec_put_u32(&out.buf,
+		      flags_of(j, nets, partial) | (info->granted ? SUMMARY_GRANTED : 0u));
 	codec_put_u32(&out.buf, (uint32_t)nets->n);
 	for (size_t i = 0; i < nets->n; i++) {
 		struct change c;

@@ -33,7 +33,7 @@ void step_frames_end(struct keeper *k, const struct command *c, const struct ste
 	wire_i64(&k->out, clock_wall_us());
 	wire_u64(&k->out, e->paths);
 	wire_cstr(&k->out, e->why);
-	wire_u8(&k->out, e->elsewhere);
+	wire_u8(&k->out, (e->elsewhere ? 1 : 0) | (e->granted ? 2 : 0));
 	wire_cstr(&k->out, e->name);
 	wire_end(&k->out, mark);
 	keeper_urgent(k);

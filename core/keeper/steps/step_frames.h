@@ -12,7 +12,7 @@ struct keeper;
 struct step_end {
 	int64_t id;
 	size_t paths;
-	bool kept, elsewhere;
+	bool kept, elsewhere, granted;
 	const char *why, *name;
 };
 void step_frames_begin(struct keeper *k, struct command *c);

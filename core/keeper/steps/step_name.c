@@ -59,7 +59,7 @@ static void begin(void *data)
 	buf_clear(&n->places);
 	buf_clear(&n->saving);
 	n->n_paths = n->n_places = 0;
-	n->edits = n->deletes = n->renames = n->elsewhere = false;
+	n->edits = n->deletes = n->renames = n->elsewhere = n->granted = false;
 	free(take_ptr(&n->below));
 }
 
@@ -83,6 +83,14 @@ static bool is_covered(struct naming *n, const struct change *c, const char *pat
 	return false;
 }
 
+/* Returns whether a change outside is more than the agent's own files, which its profile names. */
+static bool is_granted(const struct naming *n, const char *path)
+{
+	const struct policy *p = n->keeper->policy;
+
+	return n->command->named || (p && !policy_is_of_profile(p, path));
+}
+
 static void change(void *data, const struct change *c)
 {
 	struct naming *n = data;
@@ -95,6 +103,7 @@ static void change(void *data, const struct change *c)
 	if (!*c->path || is_covered(n, c, path))
 		return;
 	if (c->root) {
+		n->granted = n->granted || is_granted(n, path);
 		if (!is_temporary(path))
 			add(&n->places, &n->n_places, shown);
 		else if (!n->saving.len)
@@ -143,4 +152,10 @@ static const char *name(void *data)
 	return n->name.data;
 }
 
-const struct step_witness naming_witness = {.begin = begin, .change = change, .name = name};
+static bool granted(void *data)
+{
+	return ((const struct naming *)data)->granted;
+}
+
+const struct step_witness naming_witness = {
+	.begin = begin, .change = change, .name = name, .granted = granted};

@@ -12,6 +12,7 @@ struct naming {
 	const struct keeper *keeper;
 	const struct command *command;
 	bool elsewhere; /* no change in a working folder */
+	bool granted;	/* step_info.granted */
 	bool edits, deletes, renames;
 	struct buf paths, temporary; /* in a folder; temporary: the first temporary file */
 	struct buf places, saving;   /* the same elsewhere */

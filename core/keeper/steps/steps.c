@@ -81,6 +81,7 @@ static int try_commit(struct keeper *k, struct command *c, struct err *err)
 		end.paths = (size_t)r;
 		end.kept = r > 0;
 		end.elsewhere = naming.elsewhere;
+		end.granted = naming.granted;
 		end.name = naming.name.data;
 		step_frames_end(k, c, &end);
 	}

@@ -1,5 +1,6 @@
 /* dialog_leave - detaches, ends the agent, or restarts it: two keys while it runs. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/text.h"
 #include "tui/console/frame/ui.h"
 
 struct dialog_leave {
@@ -23,43 +24,49 @@ static bool offers_detach(const struct view *v)
 	return !((const struct dialog_leave *)v)->again && v->ui->spec.verbs->detach;
 }
 
-/* Draws "Q end it and leave"; returns the columns with a gap behind. */
-static int draw_key(struct ui *ui, struct surface *s, struct rect at, enum action a,
-		    const char *words)
+/* Draws a row "Q    end it and leave", and `more` where that fits. */
+static void draw_key(struct ui *ui, struct surface *s, struct rect at, enum action a,
+		     const char *words, const char *more)
 {
+	AUTO_BUF struct buf fit = BUF_INIT;
 	char keys[32];
-	int x = at.x, end = at.x + at.w;
+	int x, end = at.x + at.w;
 
 	ui_keys(ui, PLACE_LEAVE, a, keys, sizeof(keys));
-	x += surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL_KEY, keys) + 1;
-	x += surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL, words) + 3;
-	return x - at.x;
+	x = at.x + MAX(surface_text(s, at.x, at.y, at.w, ROLE_MODAL_KEY, keys), 3) + 1;
+	text_fit_end(&fit, words, MAX(0, end - x));
+	x += surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL, fit.data);
+	if (text_width(more) <= end - x)
+		surface_text(s, x, at.y, end - x, ROLE_MODAL, more);
 }
 
+/* The keys come first: a small window has no room for more. */
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	bool again = ((struct dialog_leave *)v)->again;
 	struct rect in = ui_modal(s, r, again ? "restart the agent" : "leave cordon", false);
-	struct rect at = {in.x, in.y + in.h - 1, in.w, 1};
+	struct rect at = {in.x, in.y + in.h - 2 - offers_detach(v), in.w, 1};
 	const struct {
 		enum action action;
-		const char *words;
+		const char *words, *more;
 		bool there;
-	} keys[] = {{ACTION_DETACH, "let it go on", offers_detach(v)},
-		    {ACTION_END_AGENT, again ? "end it and start anew" : "end it and leave", true},
-		    {ACTION_BACK, "stay", true}};
+	} keys[] = {
+		{ACTION_DETACH, "let it go on", "; cordon attach takes it up", offers_detach(v)},
+		{ACTION_END_AGENT, again ? "end it and start anew" : "end it and leave", "", true},
+		{ACTION_BACK, "stay", "", true}};
 
 	(void)focused;
-	surface_text(s, in.x, in.y + (in.h > 4), in.w, ROLE_MODAL, "The agent still runs.");
-	surface_text(s, in.x, in.y + 1 + (in.h > 4), in.w, ROLE_MODAL_LABEL,
-		     offers_detach(v) ? "cordon attach takes it up again. Its steps are kept."
-				      : "Its steps are kept and can be undone later.");
+	if (at.y > in.y)
+		surface_text(s, in.x, in.y, in.w, ROLE_MODAL, "The agent still runs.");
+	if (at.y > in.y && in.w > 40)
+		surface_text(s, in.x + 22, in.y, in.w - 22, ROLE_MODAL_LABEL,
+			     "Its steps are kept.");
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		int cols =
-			keys[i].there ? draw_key(v->ui, s, at, keys[i].action, keys[i].words) : 0;
-
-		at.x += cols;
-		at.w -= cols;
+		if (!keys[i].there)
+			continue;
+		if (at.y >= in.y)
+			draw_key(v->ui, s, at, keys[i].action, keys[i].words, keys[i].more);
+		at.y++;
 	}
 }
 

@@ -367,7 +367,8 @@ static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect 
 
 	ui_keys(d->v.ui, PLACE_PLAN, a, keys, sizeof(keys));
 	x += surface_text(s, x, y, MAX(0, end - x), role, keys) + 1;
-	return x + surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words) + 3;
+	x += surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words);
+	return x + (in.w < VERB_W ? 2 : 3);
 }
 
 /* Draws the key that comes after a choice: "then U". It is no key of this plan. */
@@ -383,20 +384,20 @@ static int draw_then(const struct dialog_plan *d, struct surface *s, struct rect
 static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 		      const struct undo_plan *p)
 {
-	bool choice = plan_has_choice(d, p);
+	bool choice = plan_has_choice(d, p), narrow = in.w < VERB_W;
 	int x = in.x;
 
 	if (!plan_stops(d, p) && !plan_is_elsewhere(p))
 		x = draw_key(d, s, in, x, ACTION_CONFIRM, "do it");
 	if (choice) {
-		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
+		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, narrow ? "mine" : "keep mine");
 		x = draw_key(d, s, in, x, ACTION_MERGE, "merge");
 	}
-	if (choice && plan_stops(d, p))
+	if (choice && plan_stops(d, p) && !narrow)
 		x = draw_then(d, s, in, x);
 	if (plan_stops(d, p) && !plan_is_in_vain(d, p))
 		x = draw_key(d, s, in, x, ACTION_FORCE,
-			     choice ? "overwrite (redo has mine)"
+			     choice ? narrow ? "overwrite" : "overwrite (redo has mine)"
 			     : plan_lost(p) && plan_lost(p) == p->n_conflicts
 				     ? "bring back the rest"
 				     : "do it anyway (theirs is kept for redo)");

@@ -205,17 +205,21 @@ static void draw_panes(struct ui *ui, struct surface *s)
 		bars_draw_tabs(ui, s, l->tabs);
 }
 
+static void draw_popup(struct ui *ui, struct surface *s, size_t i)
+{
+	struct view *v = ui->popups[i];
+	struct rect r = v->ops->size ? v->ops->size(v, ui->layout.body) : ui->layout.body;
+	struct rect old = surface_clip(s, r);
+
+	s->cursor.visible = false;
+	v->ops->draw(v, s, r, i + 1 == ui->n_popups);
+	s->clip = old;
+}
+
 static void draw_popups(struct ui *ui, struct surface *s)
 {
-	for (size_t i = 0; i < ui->n_popups; i++) {
-		struct view *v = ui->popups[i];
-		struct rect r = v->ops->size ? v->ops->size(v, ui->layout.body) : ui->layout.body;
-		struct rect old = surface_clip(s, r);
-
-		s->cursor.visible = false;
-		v->ops->draw(v, s, r, i + 1 == ui->n_popups);
-		s->clip = old;
-	}
+	for (size_t i = 0; i < ui->n_popups; i++)
+		draw_popup(ui, s, i);
 }
 
 static void draw_too_small(struct surface *s)
@@ -303,6 +307,8 @@ void ui_draw(struct ui *ui, struct surface *s, int64_t now_us)
 	surface_clear(s, &text);
 	if (ui->layout.mode == LAYOUT_TOO_SMALL) {
 		draw_too_small(s);
+		if (ui_top(ui)->ops->place == PLACE_LEAVE)
+			draw_popup(ui, s, ui->n_popups - 1);
 		return;
 	}
 	if (!ui->spec.board)

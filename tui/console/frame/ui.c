@@ -361,12 +361,28 @@ static void on_key(struct ui *ui, const struct event *ev)
 	}
 }
 
+/* Handles a key in a window without room for a view. A question that is not visible cannot be
+ * answered, but the agent can be left. */
+static void small_key(struct ui *ui, const struct event *ev)
+{
+	bool sequence = ui->keys.typed.n > 0;
+	enum action a = ACTION_NONE;
+
+	if (keymap_feed(ui->spec.keymap, &ui->keys, PLACE_GLOBAL, ev->key, &a) == KEYMAP_FOUND &&
+	    sequence && a == ACTION_QUIT)
+		ui_do(ui, a);
+}
+
 void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 {
 	ui->now_us = now_us;
 	ui->dirty = true;
-	if (ui->layout.mode == LAYOUT_TOO_SMALL && !terminal_has_keys(ui))
-		return; /* a question that is not visible cannot be answered */
+	if (ui->layout.mode == LAYOUT_TOO_SMALL && !terminal_has_keys(ui) &&
+	    ui_top(ui)->ops->place != PLACE_LEAVE) {
+		if (ev->type == EVENT_KEY && !ui->prompt.active)
+			small_key(ui, ev);
+		return;
+	}
 	switch (ev->type) {
 	case EVENT_KEY:
 		if (!is_swallowed(ui, ev))

@@ -74,6 +74,8 @@ static void add_step(struct line_blame *b, const struct blame_line *l, struct jo
 			clock_day(when, sizeof(when), list[i].began_us, true);
 			buf_fmt(&b->words, ", %s", when);
 			words = list[i].command;
+			if (step_is_restore(list[i].kind, words) || step_is_yours(words))
+				turn = NULL; /* the agent's prompt did not lead to it */
 		}
 	if (turn && turn->words && *turn->words)
 		words = turn->words;

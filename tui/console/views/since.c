@@ -63,7 +63,9 @@ static void show(struct ui *ui, int64_t from, const char *words, const char *non
 	const struct step_row *running;
 
 	if (!from && model_running(ui->spec.model, &running)) {
-		ui_say(ui, "Step %lld still runs: what it changed shows when it ends.",
+		ui_say(ui,
+		       "Step %lld still runs: its files are in the activity now, here when it "
+		       "ends.",
 		       (long long)running->id);
 		return;
 	}

@@ -6,14 +6,14 @@
 #include "tui/console/frame/ui.h"
 
 /* A turn (one prompt) has its steps below it, a step its files. A turn has a row of its own if its
- * prompt is known or it has several steps: in a shell each command is a row. The agent's notes
- * (changes outside the working folders) are one row of the turn. */
+ * prompt is known or it has several steps: in a shell each command is a row. Notes
+ * (changes outside the working folders) are one row of the session. */
 enum line_kind {
 	LINE_STEP,    /* at: index into model.steps */
 	LINE_EDIT,    /* at: index into model.edits */
 	LINE_FILE,    /* sub: index of the step's file */
 	LINE_GIT,     /* sub: index of the words about git's own files */
-	LINE_NOTES,   /* of a turn; at, sub: its steps from, upto */
+	LINE_NOTES,   /* of a session; at, sub: its steps from, upto */
 	LINE_TURN,    /* at: index into model.turns; sub: the turn's first step */
 	LINE_SESSION, /* a heading, never selected; at: index into model.turns */
 	LINE_OLDER,   /* the heading of sessions without a mark; at: their first step */
@@ -74,8 +74,6 @@ size_t steplist_turn_at(const struct model *m, size_t step); /* index in turns; 
 void steplist_text(const struct view_steps *p, const struct line *l, struct buf *out);
 /* Returns the index after the last step of a turn. */
 size_t steplist_turn_end(const struct model *m, size_t first);
-/* Writes the name of the agent that made a step. */
-void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size);
 /* Returns how many files the steps of a line of notes changed; 0 until one of them has ended. */
 size_t steplist_note_files(const struct view_steps *p, const struct line *l);
 const struct step_stat *steplist_stat(const struct view_steps *p, const struct step_row *st);

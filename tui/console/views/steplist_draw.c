@@ -277,26 +277,14 @@ static void draw_git(const struct view_steps *p, struct surface *s, struct rect 
 				    stat->git.list[l->sub]);
 }
 
-/* Returns whether it is a coding agent, which keeps notes: it has a profile. */
-static bool keeps_notes(const struct view_steps *p, const char *agent)
-{
-	AUTO_FREE char *file = xasprintf("%s.profile", agent);
-
-	return p->v.ui->spec.agent || builtin_find(file);
-}
-
 static void draw_notes(const struct view_steps *p, struct surface *s, struct rect line, int x,
 		       int end, const struct line *l)
 {
 	size_t files = steplist_note_files(p, l);
 	AUTO_BUF struct buf fit = BUF_INIT;
-	AUTO_FREE char *words = NULL;
-	char agent[48];
+	AUTO_FREE char *words =
+		xasprintf("%zu file%s outside the folder", files, files == 1 ? "" : "s");
 
-	steplist_agent(p, l->at, agent, sizeof(agent));
-	words = keeps_notes(p, agent)
-			? xasprintf("%s's notes: %zu file%s", agent, files, files == 1 ? "" : "s")
-			: xasprintf("%zu file%s outside the folder", files, files == 1 ? "" : "s");
 	x += draw_fold(p, s, x, line.y, l);
 	text_fit_end(&fit, words, end - x);
 	surface_text(s, x, line.y, end - x, ROLE_DIM, fit.data);

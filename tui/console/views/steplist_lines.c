@@ -250,19 +250,6 @@ static size_t session_at(const struct model *m, size_t turn)
 	return turn;
 }
 
-/* A recording has no session in its turns: its agent is the one that ran. */
-void steplist_agent(const struct view_steps *p, size_t step, char *out, size_t size)
-{
-	const struct model *m = p->v.ui->spec.model;
-	size_t session = session_at(m, steplist_turn_at(m, step));
-	const char *name = session != SIZE_MAX ? m->turns[session].agent : NULL;
-
-	if (name)
-		text_escape_into(out, size, name, strlen(name));
-	else
-		ui_agent(p->v.ui, out, size);
-}
-
 /* Adds a heading where a session begins, unless all steps are this session's. */
 static void add_session(struct view_steps *p, size_t step)
 {
@@ -277,23 +264,20 @@ static void add_session(struct view_steps *p, size_t step)
 		add(p, (struct line){.kind = LINE_SESSION, .at = session});
 }
 
-static void add_step(struct view_steps *p, const int64_t *places, size_t i, unsigned depth)
+/* Adds a step, and its files if it is open. */
+static void add_step(struct view_steps *p, size_t i, unsigned depth)
 {
-	const struct model *m = p->v.ui->spec.model;
 	struct line l = {.kind = LINE_STEP, .at = i, .depth = depth};
 	const struct step_stat *stat;
 
 	add_match(p, l);
-	if (!*p->list.filter && steplist_is_open(p, &l)) {
-		stat = steplist_stat(p, &m->steps[i]);
-		for (size_t k = 0; stat && k < stat->n; k++)
-			add(p, (struct line){
-				       .kind = LINE_FILE, .at = i, .sub = k, .depth = depth + 1});
-		for (size_t k = 0; stat && k < stat->git.n; k++)
-			add(p,
-			    (struct line){.kind = LINE_GIT, .at = i, .sub = k, .depth = depth + 1});
-	}
-	add_edits(p, places, m->steps[i].id, depth);
+	if (*p->list.filter || !steplist_is_open(p, &l))
+		return;
+	stat = steplist_stat(p, &p->v.ui->spec.model->steps[i]);
+	for (size_t k = 0; stat && k < stat->n; k++)
+		add(p, (struct line){.kind = LINE_FILE, .at = i, .sub = k, .depth = depth + 1});
+	for (size_t k = 0; stat && k < stat->git.n; k++)
+		add(p, (struct line){.kind = LINE_GIT, .at = i, .sub = k, .depth = depth + 1});
 }
 
 /* Counts the steps that are not notes. */
@@ -320,19 +304,18 @@ size_t steplist_note_files(const struct view_steps *p, const struct line *l)
 	return files;
 }
 
-/* Adds a row for notes; those of earlier sessions are of no use here. */
-static void add_notes(struct view_steps *p, const int64_t *places, size_t from, size_t upto,
-		      unsigned depth)
+/* Adds a row for the notes of a session; those of earlier ones are of no use here. */
+static void add_notes(struct view_steps *p, size_t from, size_t upto)
 {
 	const struct model *m = p->v.ui->spec.model;
-	struct line l = {.kind = LINE_NOTES, .at = from, .sub = upto, .depth = depth};
+	struct line l = {.kind = LINE_NOTES, .at = from, .sub = upto};
 
 	if (p->places || *p->list.filter || m->steps[from].earlier || !steplist_note_files(p, &l))
 		return;
 	add(p, l);
 	for (size_t i = from; i < upto && steplist_is_open(p, &l); i++)
 		if (step_row_is_note(&m->steps[i]))
-			add_step(p, places, i, depth + 1);
+			add_step(p, i, 1);
 }
 
 /* Adds the steps of one turn, or steps without a known turn. */
@@ -348,39 +331,37 @@ static void add_turn(struct view_steps *p, const int64_t *places, size_t from, s
 		add(p, l);
 	if (row && !steplist_is_open(p, &l))
 		return;
-	add_notes(p, places, from, upto, row);
-	for (size_t i = from; i < upto; i++)
+	for (size_t i = from; i < upto; i++) {
 		if (p->places || !step_row_is_note(&m->steps[i]))
-			add_step(p, places, i, row);
-		else
-			add_edits(p, places, m->steps[i].id, row);
+			add_step(p, i, row);
+		add_edits(p, places, m->steps[i].id, row);
+	}
 }
 
-/* Returns the end of the turns that share one row: successive turns of a session with notes
- * alone. */
-static size_t rows_end(const struct view_steps *p, size_t from)
+static size_t session_end(const struct model *m, size_t from)
 {
-	const struct model *m = p->v.ui->spec.model;
 	const size_t session = session_at(m, steplist_turn_at(m, from));
-	size_t end = steplist_turn_end(m, from), next;
+	size_t end = from;
 
-	for (; end < m->n_steps && !work_of(p, from, end); end = next) {
-		next = steplist_turn_end(m, end);
-		if (work_of(p, end, next) || session_at(m, steplist_turn_at(m, end)) != session)
-			break;
-	}
+	do
+		end = steplist_turn_end(m, end);
+	while (end < m->n_steps && session_at(m, steplist_turn_at(m, end)) == session);
 	return end;
 }
 
-/* Returns whether these steps are all of an earlier session, and notes. */
-static bool is_idle_session(const struct view_steps *p, size_t from, size_t end)
+/* Adds the steps of one session. An earlier one with notes alone has no row. */
+static void add_session_steps(struct view_steps *p, const int64_t *places, size_t from, size_t upto)
 {
 	const struct model *m = p->v.ui->spec.model;
-	const size_t session = session_at(m, steplist_turn_at(m, from));
+	const bool idle = m->steps[from].earlier && !work_of(p, from, upto);
 
-	return m->steps[from].earlier && !work_of(p, from, end) &&
-	       (!from || session_at(m, steplist_turn_at(m, from - 1)) != session) &&
-	       (end == m->n_steps || session_at(m, steplist_turn_at(m, end)) != session);
+	if (!idle && !*p->list.filter)
+		add_session(p, from);
+	add_notes(p, from, upto);
+	for (size_t i = from, end; i < upto; i = end) {
+		end = steplist_turn_end(m, i);
+		add_turn(p, places, i, end);
+	}
 }
 
 /* Moves the cursor to its line, whose place may have changed. */
@@ -410,15 +391,8 @@ void steplist_collect(struct view_steps *p)
 	for (; p->v.ui->spec.replay && first < m->n_steps && m->steps[first].earlier; first++)
 		add_edits(p, places, m->steps[first].id, 0);
 	for (size_t i = first; i < m->n_steps; i = end) {
-		end = rows_end(p, i);
-		if (is_idle_session(p, i, end)) {
-			for (size_t k = i; k < end; k++)
-				add_edits(p, places, m->steps[k].id, 0);
-			continue;
-		}
-		if (!*p->list.filter)
-			add_session(p, i);
-		add_turn(p, places, i, end);
+		end = session_end(m, i);
+		add_session_steps(p, places, i, end);
 	}
 	keep_cursor(p);
 }

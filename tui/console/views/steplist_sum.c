@@ -95,8 +95,7 @@ bool view_steps_sum(struct view *steps, struct buf *out)
 /* Returns false for an undo as well: the user made it. */
 static bool is_agents(const struct step_row *st)
 {
-	return !st->undone && !st->elsewhere &&
-	       !(st->kind == STEP_API && st->command && str_starts(st->command, "undo "));
+	return !st->undone && !st->elsewhere && !step_is_restore(st->kind, st->command);
 }
 
 size_t view_steps_turn(struct view *steps, int64_t *ret_newest)

@@ -331,7 +331,8 @@ static void say_none(const struct view_review *p, char *out, size_t size)
 			 : p->hunks.n ? "All of it is kept; F lists it."
 			 : p->n_steps ? "No file of the project has changed."
 			 : model_running(ui->spec.model, NULL)
-				 ? "A step still runs: what it changed shows when it ends."
+				 ? "A step still runs: its files are in the activity now, here "
+				   "when it ends."
 				 : "The agent has changed nothing yet.");
 		return;
 	}

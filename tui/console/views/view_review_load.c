@@ -23,7 +23,7 @@ struct review_load {
 static bool is_reviewed(const struct step_row *s)
 {
 	return !s->undone && !s->gone && !s->running && !s->elsewhere &&
-	       !(s->kind == STEP_API && s->command && str_starts(s->command, "undo "));
+	       !step_is_restore(s->kind, s->command);
 }
 
 /* Returns the mark of the newest turn with a step to review. */

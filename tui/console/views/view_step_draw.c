@@ -172,6 +172,19 @@ static void draw_side(struct view_step *p, struct surface *s, struct rect line,
 		draw_edges(s, text, from > 0, all - from > text.w);
 }
 
+/* Writes the name that git's line has twice: there it often does not fit. */
+static void name_file(const struct change *c, struct buf *out)
+{
+	AUTO_FREE char *name = review_name(c);
+
+	buf_clear(out);
+	if (c->old_path) {
+		text_escape(out, c->old_path, strlen(c->old_path));
+		buf_str(out, " -> ");
+	}
+	text_escape(out, name, strlen(name));
+}
+
 /* Draws headings, and lines that are not in a file. */
 static void draw_heading_line(struct view_step *p, struct surface *s, struct rect line,
 			      const struct diff_row *row)
@@ -184,8 +197,10 @@ static void draw_heading_line(struct view_step *p, struct surface *s, struct rec
 	if (l->kind == DIFF_FILE || l->kind == DIFF_HUNK)
 		x = line.x + 1;
 	diff_expand(text_at(rv, l), shown_len(l), 0, &b);
-	if (l->kind == DIFF_FILE && str_starts(b.data, "diff "))
+	if (l->kind == DIFF_FILE && str_starts(b.data, "diff ")) {
 		role = ROLE_DIFF_FILE;
+		name_file(rv->files[l->file].change, &b);
+	}
 	w = line.x + line.w - x;
 	if (row->quiet)
 		buf_str(&b, "  (blanks alone)");
@@ -378,7 +393,8 @@ static void say_empty(struct view_step *p, struct surface *s, struct rect r)
 			     p->step ? "Reading what this step changed..." : "Reading...");
 	else if (p->running && (rv->result < 0 || rv->n_files == 0))
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
-			     "This step still runs; what it changed shows when it ends.");
+			     "This step still runs: its files are in the activity now, here when "
+			     "it ends.");
 	else if (rv->result < 0)
 		surface_hostile(s, r.x + 1, r.y, r.w - 2, ROLE_EVENT_DENY, rv->why);
 	else

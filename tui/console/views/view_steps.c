@@ -46,7 +46,7 @@ static void note(struct view *v, char *out, size_t size)
 	struct view_steps *p = (struct view_steps *)v;
 
 	if (!list_note(&p->list, p->n, out, size) && p->places)
-		snprintf(out, size, "with the agent's notes");
+		snprintf(out, size, "also outside the folder");
 }
 
 static void text_of(void *data, size_t i, struct buf *out)
@@ -184,7 +184,7 @@ static bool undo(struct view_steps *p)
 	if (l && l->kind == LINE_TURN)
 		return undo_turn(p);
 	if (l && l->kind == LINE_NOTES)
-		ui_say(ui, "The agent's own notes stay. Open them to undo one.");
+		ui_say(ui, "Files outside the folder stay. Open the row to undo a step.");
 	else if (steplist_edit(p, p->list.cursor))
 		ui_say(ui, "You (or another program) made this edit; undo leaves it alone.");
 	else if (l && l->kind == LINE_FILE)
@@ -351,8 +351,8 @@ static bool act_on_row(struct view_steps *p, enum action a)
 	case ACTION_ALL_PLACES:
 		p->places = !p->places;
 		forget_preview(p);
-		ui_say(p->v.ui, p->places ? "The agent's notes are steps like others."
-					  : "The agent's notes are one row.");
+		ui_say(p->v.ui, p->places ? "Steps outside the folder are rows."
+					  : "Steps outside the folder are one row.");
 		return true;
 	case ACTION_UNDO:
 		return undo(p);
