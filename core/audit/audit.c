@@ -21,7 +21,7 @@
 
 struct audit {
 	int fd, head_fd;
-	int failed; /* negative errno of the first failure; after it nothing is accepted */
+	int failed;	  /* negative errno of the first failure; after it nothing is accepted */
 	int64_t reserved; /* bytes of disk space behind the end */
 	uint64_t seq, first;
 	char hash[AUDIT_HASH_LEN + 1];

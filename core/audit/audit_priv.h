@@ -14,8 +14,8 @@
  * The chain continues in the new file. */
 #define AUDIT_ROTATE_BYTES (64 << 20)
 
-/* So many bytes of disk space are reserved for a session's next lines, for the time in which the disk
- * is full, unless it has less than 16 times as much left. */
+/* So many bytes of disk space are reserved for a session's next lines, for the time in which the
+ * disk is full, unless it has less than 16 times as much left. */
 #define AUDIT_RESERVE (1 << 20)
 
 struct audit_head {

@@ -172,8 +172,7 @@ int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 
 bool os_reserve(int fd, off_t end, off_t n)
 {
-	fstore_t want = {
-		.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = n};
+	fstore_t want = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = n};
 
 	(void)end;
 	return fcntl(fd, F_PREALLOCATE, &want) == 0;

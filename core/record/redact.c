@@ -257,8 +257,8 @@ static size_t colour_length(const char *s, size_t len)
 	return n == len ? n : s[n] == 'm' ? n + 1 : 0;
 }
 
-/* Finds the next bytes between colours, which a program may set in the middle of a secret: moves *at
- * to their beginning, and returns their end. */
+/* Finds the next bytes between colours, which a program may set in the middle of a secret: moves
+ * *at to their beginning, and returns their end. */
 static size_t plain_run(const char *s, size_t len, size_t *at)
 {
 	const char *esc = NULL;
