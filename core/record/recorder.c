@@ -32,10 +32,11 @@ struct recorder {
 	size_t since_key; /* bytes of output */
 	int64_t key_us;
 	bool gap; /* output was dropped: the next key is a new beginning */
-	bool told, told_thin, told_waits;
+	bool told, told_thin;
+	unsigned told_waits;
 
 	atomic_bool thin, full; /* by the thread: half, most of the bytes are written */
-	atomic_bool waits;	/* by the thread: the disk is full */
+	atomic_uint waits;	/* by the thread: times at which the disk was full */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -83,7 +84,6 @@ static bool wait_for_space(struct recorder *r)
 	int64_t until = clock_mono_us() + FLUSH_US;
 	bool closing;
 
-	r->waits = true;
 	pthread_mutex_lock(&r->lock);
 	while (!r->closing && wait_until(r, until))
 		;
@@ -92,16 +92,23 @@ static bool wait_for_space(struct recorder *r)
 	return !closing;
 }
 
+static bool is_full(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT;
+}
+
 /* Writes a block behind the others, as soon as the disk has space for it: a part that was written
- * is written again. A header is not waited for. */
+ * is written again. Tries once more at the end. A header is not waited for. */
 static int write_bytes(struct recorder *r, const struct buf *out)
 {
+	bool again = r->written > 0, waited = false;
 	int n;
 
-	do {
-		n = io_pwrite_all(r->fd, out->data, out->len, r->written);
-	} while ((n == -ENOSPC || n == -EDQUOT) && r->written && wait_for_space(r));
-	r->waits = false;
+	while (is_full(n = io_pwrite_all(r->fd, out->data, out->len, r->written)) && again) {
+		r->waits += !waited;
+		waited = true;
+		again = wait_for_space(r);
+	}
 	if (n == 0)
 		r->written += (int64_t)out->len;
 	return n;
@@ -320,11 +327,12 @@ bool recorder_is_thinned(struct recorder *r)
 
 bool recorder_is_waiting(struct recorder *r)
 {
-	bool waits = r && r->waits, first = waits && !r->told_waits;
+	unsigned n = r ? r->waits : 0;
+	bool anew = r && n != r->told_waits;
 
-	if (r)
-		r->told_waits = waits;
-	return first;
+	if (anew)
+		r->told_waits = n;
+	return anew;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
