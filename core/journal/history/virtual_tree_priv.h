@@ -17,6 +17,8 @@ struct vnode {
 	/* Entries of the tree in it that exist. With vtree.keeps: index + 1 of another node of the
 	 * same file, or 0. */
 	uint32_t held;
+	/* It is as the record of a name that was removed later has noted. */
+	bool noted;
 	uint64_t edited; /* its inode, if another hard link may have been edited; or 0 */
 };
 

@@ -190,15 +190,17 @@ static void put(struct vtree *t, const struct rec *r, uint32_t node)
 static void check_link(struct vtree *t, const struct rec *r, size_t log, uint32_t node,
 		       const struct object *o)
 {
-	const struct vnode *n = &t->nodes[node];
+	struct vnode *n = &t->nodes[node];
 	struct change_side was, is;
 
 	capture_noted(r, &was);
 	change_side_set(&is, o);
 	if (n->state)
 		is = t->states[n->state - 1].side;
-	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)) &&
-	    tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, o->ino, log}))
+	if (was.exists && change_sides_equal(&was, &is))
+		n->noted = true;
+	else if (o->nlink > 1 && S_ISREG(o->mode) && (was.exists || !n->noted) &&
+		 tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, o->ino, log}))
 		t->nodes[node].edited = o->ino;
 }
 
