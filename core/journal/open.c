@@ -7,7 +7,7 @@
 
 #include "core/journal/edits.h"
 #include "core/journal/history/background.h"
-#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/past.h"
 #include "core/journal/history/session_limits.h"
 #include "core/journal/journal.h"
 #include "core/journal/step/open_files.h"
@@ -53,7 +53,7 @@ void journal_close(struct journal *j)
 	open_files_drop(j);
 	path_set_done(&j->own);
 	store_forget_near(j);
-	path_index_drop(j);
+	past_drop(j);
 	for (int i = 0; i < j->n_roots; i++) {
 		util_close_fd(&j->roots[i].fd);
 		free(j->roots[i].path);

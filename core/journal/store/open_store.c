@@ -172,8 +172,8 @@ void store_unmake(struct journal *j)
 	rmdir(j->store_path);
 }
 
-/* Reading the past keeps two descriptors open for each step (path_index.c), and a session may add
- * a thousand. */
+/* An undo, and reading the past, may keep a descriptor open for each step, and a session may add a
+ * thousand. */
 #define FILES_WANTED 65536
 
 static void raise_files(void)
@@ -184,7 +184,7 @@ static void raise_files(void)
 		return;
 	lim.rlim_cur = MIN(lim.rlim_max, (rlim_t)FILES_WANTED);
 	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
-		log_warn("journal", "a long history may not be read whole: %s", strerror(errno));
+		log_warn("journal", "many steps may not be undone at once: %s", strerror(errno));
 }
 
 int store_open(struct journal **ret, const struct journal_spec *spec,

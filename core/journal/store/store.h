@@ -15,7 +15,7 @@ struct u64_set;
 struct step;
 struct background;
 struct session_pruning;
-struct path_index;
+struct past;
 struct open_file;
 struct closed;
 
@@ -108,7 +108,7 @@ struct journal {
 	bool expects;	       /* see journal_expect_events() */
 	struct closed *closed; /* hash: files that closed after their step ended (open_files.c) */
 	size_t writers_enough; /* from this number on, shut files leave `writers` */
-	struct path_index *trails; /* the index for reading the past, or NULL */
+	struct past *past;     /* for reading the past, or NULL */
 	/* The parent directory that was resolved last. */
 	int near_root, near_fd;
 	char *near_path;
