@@ -26,8 +26,8 @@
 enum {
 	ROUNDS = 16,
 	PORT = 5000,
-	IN_FLIGHT = 100, /* descriptors: more than FEW, fewer than would disturb other tests */
-	FEW = 64,
+	IN_FLIGHT = 30, /* descriptors: more than FEW, fewer than would disturb other tests */
+	FEW = 24,
 	TRIES = 600,
 	LATE_MS = 2000 /* to wait for a packet that was dropped */
 };
