@@ -239,7 +239,7 @@ static void no_packet_is_lost_at_the_start(void **state)
 		agent_end(&agents[i], &routers[i]);
 }
 
-/* Sends descriptors that nobody receives. Returns both ends in ret. */
+/* Sends descriptors that nobody receives. The socket pair in ret holds them. */
 static void hold_in_flight(int ret[2])
 {
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret), 0);

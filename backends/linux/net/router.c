@@ -110,8 +110,8 @@ static int open_wanted(const struct places *p, const struct wanted *w)
 	return fd;
 }
 
-/* Other programs of the user can hold all descriptors that may be in flight (ETOOMANYREFS): then the
- * answer is that error, and the next request may succeed. */
+/* Other programs of the user can hold all descriptors that may be in flight (ETOOMANYREFS): then
+ * the answer is that error, and the next request may succeed. */
 static int give(int sock, uint32_t number, int result)
 {
 	AUTO_CLOSE int fd = result < 0 ? -1 : result;
