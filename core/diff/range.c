@@ -231,7 +231,8 @@ static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, 
 		return k;
 	step_info_free(*ret, 0);
 	*ret = NULL;
-	return err_say(err, -ENOENT, "no steps yet: nothing to show");
+	err_say(err, -ENOENT, "no steps yet: nothing to show");
+	return -ENOENT;
 }
 
 static int load_step(struct range *r, struct journal *j, int64_t id, struct err *err)

@@ -61,22 +61,22 @@ else
 	like "$(env -u HOME XDG_STATE_HOME="$TEST_TMP/state" "$CORDON" run --headless -- true 2>&1)" "HOME: " "without HOME"
 fi
 # A user's descriptors in flight are counted together: here a user that no other test is. Root is not counted.
-other() { setpriv --reuid=54322 --regid=54322 --clear-groups env HOME="$TEST_TMP/other" "$@"; }
+other() { exec setpriv --reuid=54322 --regid=54322 --clear-groups env HOME="$TEST_TMP/other" "$@"; }
 if [ "$(id -u)" = 0 ]; then
 	chmod 711 "$TEST_TMP"
 	mkdir -p "$TEST_TMP/other/work" && chown -R 54322:54322 "$TEST_TMP/other"
 	cp "$CORDON" "$TEST_TMP/cordon"
 	cd "$TEST_TMP/other/work" || exit 1
 	few() { (ulimit -n 100 && other "$TEST_TMP/cordon" run --headless --backend "$1" -- true 2>&1); }
-	coproc hold { other python3 -c 'import socket, sys
+	other python3 -c 'import socket, time
 a, b = socket.socketpair()
 for i in range(120): socket.send_fds(a, [b"x"], [0])
-print("there", flush=True); sys.stdin.read()'; }
-	read -r said <&"${hold[0]}"
-	is "$said" there "descriptors in flight"
+print("there", flush=True); time.sleep(600)' >"$TEST_TMP/held" &
+	holder=$!
+	ok "descriptors in flight" wait_for 60 test -s "$TEST_TMP/held"
 	crowded=$(few native) crowded_landlock=$(few landlock)
-	kill "$hold_PID"
-	wait "$hold_PID"
+	kill "$holder"
+	wait "$holder" 2>/dev/null
 	for b in native landlock; do
 		[ $b = native ] || crowded=$crowded_landlock
 		out=$(few $b) || { skip "$b with them" "another user cannot start it: ${out:0:200}" && continue; }
