@@ -456,6 +456,28 @@ static void tidy_up(struct session *s)
 		kept_fit(s->state_dir, s->total_size, s->folders);
 }
 
+/*
+ * Reaps the keepers that have ended, now or at the next call. The closed socket shows that all is
+ * written and the store is released. The kernel may take ten milliseconds more to end the keeper
+ * (an inotify instance waits for its readers). A keeper that did not end within its minute may be
+ * stuck for ever.
+ */
+static void reap(pid_t keeper)
+{
+	static struct {
+		pid_t *list;
+		size_t n;
+	} closed;
+
+	if (keeper <= 0)
+		return;
+	closed.list = xrealloc(closed.list, (closed.n + 1) * sizeof(*closed.list));
+	closed.list[closed.n++] = keeper;
+	for (size_t i = closed.n; i-- > 0;)
+		if (waitpid(closed.list[i], NULL, WNOHANG) != 0)
+			closed.list[i] = closed.list[--closed.n];
+}
+
 void session_close(struct session *s)
 {
 	if (!s)
@@ -467,12 +489,7 @@ void session_close(struct session *s)
 	}
 	client_free(s->client); /* the closed socket tells the keeper to end */
 	s->client = NULL;
-	/* The closed socket shows that all is written and the store is released. The kernel may
-	 * take ten milliseconds more to end the keeper (an inotify instance waits for its readers).
-	 * A keeper that did not end within its minute may be stuck for ever. */
-	if (s->keeper > 0)
-		while (waitpid(s->keeper, NULL, WNOHANG) < 0 && errno == EINTR)
-			continue;
+	reap(s->keeper);
 	broker_close(take_ptr(&s->broker));
 	homes_settle(s->state_dir, s->folder, s->homes_lock, s->ran);
 	overlays_settle(s->state_dir, s->model.session, s->overlays, s->kept);
