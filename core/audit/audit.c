@@ -21,7 +21,8 @@
 
 struct audit {
 	int fd, head_fd;
-	int failed; /* negative errno of the first failure; after it nothing is accepted */
+	int failed;	  /* negative errno of the first failure; after it nothing is accepted */
+	int64_t reserved; /* bytes of disk space behind the end */
 	uint64_t seq, first;
 	char hash[AUDIT_HASH_LEN + 1];
 	int64_t last_us;
@@ -217,6 +218,8 @@ void audit_close(struct audit *a)
 		return;
 	if (say_counted(a) < 0 || audit_flush(a) < 0)
 		a->failed = -EIO; /* too late to report */
+	if (a->reserved > 0)
+		audit_release(a->fd);
 	util_close_fd(&a->fd);
 	util_close_fd(&a->head_fd);
 	buf_done(&a->pending);
@@ -370,7 +373,10 @@ int audit_flush(struct audit *a)
 
 	if (a->failed || a->pending.len == 0)
 		return a->failed;
+	if (a->reserved < AUDIT_RESERVE / 2 && audit_reserve(a->fd))
+		a->reserved = AUDIT_RESERVE;
 	r = io_write_all(a->fd, a->pending.data, a->pending.len);
+	a->reserved -= (int64_t)a->pending.len;
 	/* The head is written after the log: a crash in between leaves it older, which does no
 	 * harm. */
 	if (r == 0)

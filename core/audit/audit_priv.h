@@ -14,6 +14,10 @@
  * The chain continues in the new file. */
 #define AUDIT_ROTATE_BYTES (64 << 20)
 
+/* So many bytes of disk space are reserved for a session's next lines, for the time in which the
+ * disk is full, unless it has less than 16 times as much left. */
+#define AUDIT_RESERVE (1 << 20)
+
 struct audit_head {
 	uint64_t seq;
 	uint64_t first; /* number of the oldest line, only in the head file */
@@ -25,6 +29,10 @@ struct audit_head {
 void audit_hash(char out[AUDIT_HASH_LEN + 1], const char *line, size_t len);
 /* Parses seq, prev and hash of a line without its newline. Returns false if it has another form. */
 bool audit_parse(const char *line, size_t len, struct audit_head *ret);
+
+/* Reserves AUDIT_RESERVE bytes behind the end of the log. Returns false if there are none. */
+bool audit_reserve(int fd);
+void audit_release(int fd);
 
 /* Writes the head file in place: one text of fixed size, "SEQ HASH FIRST\n". */
 int audit_write_head(int fd, uint64_t seq, const char *hash, uint64_t first);

@@ -1,11 +1,14 @@
-/* line - hashes and parses the lines that audit.c writes. */
+/* line - hashes and parses the lines that audit.c writes, and reserves space for them. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <sha256.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "core/audit/audit_priv.h"
 #include "core/base/io.h"
+#include "core/os/file.h"
 
 #define HEAD_SIZE (20 + 1 + AUDIT_HASH_LEN + 1 + 20 + 1)
 
@@ -70,6 +73,24 @@ bool audit_parse(const char *line, size_t len, struct audit_head *ret)
 		return false;
 	t += sizeof(hash) - 1;
 	return copy_hash(ret->hash, t) && memcmp(t + AUDIT_HASH_LEN, "\"}", 2) == 0;
+}
+
+bool audit_reserve(int fd)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && fstatvfs(fd, &fs) == 0 &&
+	       (uint64_t)fs.f_bavail * fs.f_frsize >= (uint64_t)16 * AUDIT_RESERVE &&
+	       os_reserve(fd, st.st_size, AUDIT_RESERVE);
+}
+
+void audit_release(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0)
+		return; /* the next session can use the space */
 }
 
 int audit_write_head(int fd, uint64_t seq, const char *hash, uint64_t first)

@@ -42,6 +42,12 @@ static inline ssize_t os_copy_range(int in, off_t *in_at, int out, off_t *out_at
 {
 	return copy_file_range(in, in_at, out, out_at, n, 0);
 }
+
+/* Reserves space on the disk for bytes behind the end of a file. Returns false if it cannot. */
+static inline bool os_reserve(int fd, off_t end, off_t n)
+{
+	return fallocate(fd, FALLOC_FL_KEEP_SIZE, end, n) == 0;
+}
 #else
 #define O_PATH		  O_EVTONLY
 #define O_ITSELF	  O_SYMLINK
@@ -65,6 +71,7 @@ int renameat2(int fromfd, const char *from, int tofd, const char *to, unsigned f
 /* Always fails: the caller copies the bytes. */
 ssize_t os_copy_range(int in, off_t *in_at, int out, off_t *out_at, size_t n);
 int posix_fallocate(int fd, off_t at, off_t len);
+bool os_reserve(int fd, off_t end, off_t n);
 
 int os_fstatat(int fd, const char *path, struct stat *st, int flags);
 int os_fchownat(int fd, const char *path, uid_t uid, gid_t gid, int flags);

@@ -170,6 +170,14 @@ int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 	return linkat(AT_FDCWD, path, tofd, to, 0);
 }
 
+bool os_reserve(int fd, off_t end, off_t n)
+{
+	fstore_t want = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = n};
+
+	(void)end;
+	return fcntl(fd, F_PREALLOCATE, &want) == 0;
+}
+
 /* Returns an error number, as POSIX says. The file keeps the allocated space until it is
  * truncated. */
 int posix_fallocate(int fd, off_t at, off_t len)

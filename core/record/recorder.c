@@ -33,8 +33,10 @@ struct recorder {
 	int64_t key_us;
 	bool gap; /* output was dropped: the next key is a new beginning */
 	bool told, told_thin;
+	unsigned told_waits;
 
 	atomic_bool thin, full; /* by the thread: half, most of the bytes are written */
+	atomic_uint waits;	/* by the thread: times at which the disk was full */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -70,6 +72,48 @@ bool recorder_secret(struct recorder *r, const char *text)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
+/* Waits until this time or a signal. Returns false if it is this time. */
+static bool wait_until(struct recorder *r, int64_t us)
+{
+	return os_cond_wait_until(&r->wake, &r->lock, us);
+}
+
+/* Waits a second for space on the disk. Returns false if the recorder is closed. */
+static bool wait_for_space(struct recorder *r)
+{
+	int64_t until = clock_mono_us() + FLUSH_US;
+	bool closing;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->closing && wait_until(r, until))
+		;
+	closing = r->closing;
+	pthread_mutex_unlock(&r->lock);
+	return !closing;
+}
+
+static bool is_full(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT;
+}
+
+/* Writes a block behind the others, as soon as the disk has space for it: a part that was written
+ * is written again. Tries once more at the end. A header is not waited for. */
+static int write_bytes(struct recorder *r, const struct buf *out)
+{
+	bool again = r->written > 0, waited = false;
+	int n;
+
+	while (is_full(n = io_pwrite_all(r->fd, out->data, out->len, r->written)) && again) {
+		r->waits += !waited;
+		waited = true;
+		again = wait_for_space(r);
+	}
+	if (n == 0)
+		r->written += (int64_t)out->len;
+	return n;
+}
+
 static int write_block(struct recorder *r)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -89,8 +133,7 @@ static int write_block(struct recorder *r)
 		seek_table_add(&r->table, e->block.text_packed, e->text.len);
 	if (e->own.len)
 		seek_table_add(&r->table, e->block.own_packed, e->own.len);
-	n = io_write_all(r->fd, out.data, out.len);
-	r->written += (int64_t)out.len;
+	n = write_bytes(r, &out);
 	encoder_next(e);
 	r->thin = r->max_bytes && r->written > r->max_bytes / 2;
 	r->full = r->max_bytes && r->written > r->max_bytes / 8 * 7;
@@ -111,12 +154,6 @@ static int write_taken(struct recorder *r, bool end)
 		return n;
 	encoder_flush(&r->enc, recorder_now(r), end);
 	return encoder_has_block(&r->enc) ? write_block(r) : 0;
-}
-
-/* Waits until this time or a signal. Returns false if it is this time. */
-static bool wait_until(struct recorder *r, int64_t us)
-{
-	return os_cond_wait_until(&r->wake, &r->lock, us);
 }
 
 /* Waits for something to write, and then for more, under the lock. Returns true at the end. */
@@ -258,7 +295,7 @@ void recorder_close(struct recorder *r)
 	pthread_mutex_unlock(&r->lock);
 	pthread_join(r->thread, NULL);
 	seek_table_write(&r->table, &table);
-	if (!r->failed && io_write_all(r->fd, table.data, table.len) < 0)
+	if (!r->failed && io_pwrite_all(r->fd, table.data, table.len, r->written) < 0)
 		r->told = false; /* readers can do without the table */
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
@@ -286,6 +323,16 @@ bool recorder_is_thinned(struct recorder *r)
 	if (first)
 		r->told_thin = true;
 	return first;
+}
+
+bool recorder_is_waiting(struct recorder *r)
+{
+	unsigned n = r ? r->waits : 0;
+	bool anew = r && n != r->told_waits;
+
+	if (anew)
+		r->told_waits = n;
+	return anew;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

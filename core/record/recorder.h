@@ -9,12 +9,12 @@
  * Life:    recorder_open() (starts a thread) -> recorder_output() and its like -> recorder_close().
  * Threads: every function belongs to the main loop and only copies its bytes; the thread redacts,
  *          compresses and writes, once a second while bytes wait.
- * Bounds:  RECORDER_QUEUE bytes wait for the thread. When a slow disk leaves no room, output is
- *          dropped until there is room; then the whole screen is written in its place.
- *          From half of max_bytes on the screen is written once a second, near its end not at all;
- *          events are always. At max_bytes the recording ends.
- * Errors:  a failure ends the recording, not the session: recorder_failure() returns it once.
- * Crash:   if the process is killed, the events of the last second are lost.
+ * Bounds:  RECORDER_QUEUE bytes wait for the thread. When a slow or full disk leaves no room,
+ * output is dropped until there is room; then the whole screen is written in its place. From half
+ * of max_bytes on the screen is written once a second, near its end not at all; events are always.
+ * At max_bytes the recording ends. Errors:  a failure ends the recording, not the session:
+ * recorder_failure() returns it once. Crash:   if the process is killed, the events of the last
+ * second are lost.
  */
 #define RECORDER_QUEUE ((size_t)8 << 20)
 
@@ -55,5 +55,7 @@ void recorder_key(struct recorder *r, struct span key, struct span screen);
 char *recorder_failure(struct recorder *r) MUST_USE;
 /* Returns true once, when the recording begins to be thinned. */
 bool recorder_is_thinned(struct recorder *r);
+/* Returns true each time when the recording begins to wait for space on the disk. */
+bool recorder_is_waiting(struct recorder *r);
 /* Returns the microseconds since the recording began. */
 int64_t recorder_now(const struct recorder *r);

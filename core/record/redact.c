@@ -148,40 +148,48 @@ static size_t token_length(const struct token *t, const char *s, size_t len)
 	return n >= head + t->min ? n : 0;
 }
 
-static void by_token(const struct token *t, char *s, size_t len)
+/* These three return whether they replaced something. */
+static bool by_token(const struct token *t, char *s, size_t len)
 {
 	char *at = s, *end = s + len;
+	bool any = false;
 
 	while ((at = memmem(at, (size_t)(end - at), t->head, strlen(t->head))) != NULL) {
 		size_t n = token_length(t, at, (size_t)(end - at));
 
 		memset(at, '*', n);
+		any |= n > 0;
 		at += n ? n : strlen(t->head);
 	}
+	return any;
 }
 
-static void by_head(const struct pattern *p, char *s, size_t len)
+static bool by_head(const struct pattern *p, char *s, size_t len)
 {
 	regmatch_t m;
+	bool any = false;
 
 	for (size_t at = 0; at < len;) {
 		const char *hit = memmem(s + at, len - at, p->head, p->head_len);
 		size_t from;
 
 		if (!hit)
-			return;
+			break;
 		from = (size_t)(hit - s);
 		at = from + p->head_len;
 		if (match(p, s, from, line_end(s, from, len), &m) && m.rm_so == (regoff_t)from) {
 			star(s, &m);
 			at = (size_t)m.rm_eo;
+			any = true;
 		}
 	}
+	return any;
 }
 
-static void by_line(const struct pattern *p, char *s, size_t len)
+static bool by_line(const struct pattern *p, char *s, size_t len)
 {
 	regmatch_t m;
+	bool any = false;
 
 	for (size_t at = 0; at < len;) {
 		size_t end = line_end(s, at, len);
@@ -189,9 +197,11 @@ static void by_line(const struct pattern *p, char *s, size_t len)
 		while (at < end && match(p, s, at, end, &m)) {
 			star(s, &m);
 			at = (size_t)m.rm_eo;
+			any = true;
 		}
 		at = end + 1;
 	}
+	return any;
 }
 
 bool redact_secret(struct redact *r, const char *text)
@@ -210,9 +220,11 @@ bool redact_secret(struct redact *r, const char *text)
 	return true;
 }
 
-static void whole_texts(const struct redact *r, char *s, size_t len)
+/* Returns whether it replaced something. */
+static bool whole_texts(const struct redact *r, char *s, size_t len)
 {
 	size_t n = atomic_load(&r->n_secrets);
+	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct secret *secret = &r->secrets[i];
@@ -221,8 +233,10 @@ static void whole_texts(const struct redact *r, char *s, size_t len)
 		while ((at = memmem(at, (size_t)(end - at), secret->text, secret->len)) != NULL) {
 			memset(at, '*', secret->len);
 			at += secret->len;
+			any = true;
 		}
 	}
+	return any;
 }
 
 /* ---- colours ---------------------------------------------------------------------------------
@@ -243,59 +257,80 @@ static size_t colour_length(const char *s, size_t len)
 	return n == len ? n : s[n] == 'm' ? n + 1 : 0;
 }
 
-/* The text without colours, which a program may set in the middle of a secret. */
-struct plain {
-	char *text;
-	size_t *at; /* offset of each byte in the text with colours */
-	size_t len;
-};
-
-static struct plain plain_of(const char *s, size_t len)
+/* Finds the next bytes between colours, which a program may set in the middle of a secret: moves
+ * *at to their beginning, and returns their end. */
+static size_t plain_run(const char *s, size_t len, size_t *at)
 {
-	struct plain p = {.text = xmalloc(len + 1), .at = xcalloc(len + 1, sizeof(*p.at))};
+	const char *esc = NULL;
+	size_t n;
 
-	for (size_t i = 0, n; i < len; i += n ? n : 1) {
-		n = colour_length(s + i, len - i);
-		if (n)
-			continue;
-		p.text[p.len] = s[i];
-		p.at[p.len++] = i;
+	while (*at < len && (n = colour_length(s + *at, len - *at)) > 0)
+		*at += n;
+	if (*at + 1 < len) /* the first byte may begin another sequence */
+		esc = memchr(s + *at + 1, ESC, len - *at - 1);
+	return esc ? (size_t)(esc - s) : len;
+}
+
+/* Copies the text without colours. Returns its length. */
+static size_t plain_of(const char *s, size_t len, char *plain)
+{
+	size_t n = 0;
+
+	for (size_t at = 0, end; at < len; at = end) {
+		end = plain_run(s, len, &at);
+		memcpy(plain + n, s + at, end - at);
+		n += end - at;
 	}
-	p.text[p.len] = '\0';
-	return p;
+	plain[n] = '\0';
+	return n;
 }
 
-static void plain_done(struct plain *p)
+/* Copies such a text back, between the colours. */
+static void plain_back(char *s, size_t len, const char *plain)
 {
-	free(p->text);
-	free(p->at);
+	for (size_t at = 0, end; at < len; at = end) {
+		end = plain_run(s, len, &at);
+		memcpy(s + at, plain, end - at);
+		plain += end - at;
+	}
 }
 
-static void star_all(const struct redact *r, char *s, size_t len)
+/* Returns where the n-th byte without colours is. */
+static size_t plain_at(const char *s, size_t len, size_t n)
 {
-	whole_texts(r, s, len);
+	for (size_t at = 0, end; at < len; at = end) {
+		end = plain_run(s, len, &at);
+		if (n < end - at)
+			return at + n;
+		n -= end - at;
+	}
+	return len;
+}
+
+/* Returns whether something was replaced. */
+static bool star_all(const struct redact *r, char *s, size_t len)
+{
+	bool any = whole_texts(r, s, len);
+
 	for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
-		by_token(&tokens[i], s, len);
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->list[i].head_len)
-			by_head(&r->list[i], s, len);
-		else
-			by_line(&r->list[i], s, len);
-	}
+		any |= by_token(&tokens[i], s, len);
+	for (size_t i = 0; i < r->n; i++)
+		any |= r->list[i].head_len ? by_head(&r->list[i], s, len)
+					   : by_line(&r->list[i], s, len);
+	return any;
 }
 
 void redact_text(const struct redact *r, char *s, size_t len)
 {
-	CLEANUP(plain_done) struct plain p = {.text = NULL};
+	AUTO_FREE char *plain = NULL;
 
 	if (!memchr(s, ESC, len)) {
 		star_all(r, s, len);
 		return;
 	}
-	p = plain_of(s, len);
-	star_all(r, p.text, p.len);
-	for (size_t i = 0; i < p.len; i++)
-		s[p.at[i]] = p.text[i];
+	plain = xmalloc(len + 1);
+	if (star_all(r, plain, plain_of(s, len, plain)))
+		plain_back(s, len, plain);
 }
 
 char *redact_copy(const struct redact *r, const char *s)
@@ -361,12 +396,12 @@ static size_t open_plain(const struct redact *r, const char *s, size_t len)
 size_t redact_open(const struct redact *r, const char *s, size_t len)
 {
 	const size_t most = MIN(len, (size_t)OPEN_MAX);
-	CLEANUP(plain_done) struct plain p = {.text = NULL};
-	size_t open;
+	char plain[OPEN_MAX + 1];
+	size_t n, open;
 
 	if (!memchr(s + len - most, ESC, most))
 		return open_plain(r, s, len);
-	p = plain_of(s + len - most, most);
-	open = open_plain(r, p.text, p.len);
-	return open ? most - p.at[p.len - open] : 0;
+	n = plain_of(s + len - most, most, plain);
+	open = open_plain(r, plain, n);
+	return open ? most - plain_at(s + len - most, most, n - open) : 0;
 }

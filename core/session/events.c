@@ -19,7 +19,7 @@
 void session_audit(struct session *s, const struct audit_entry *e)
 {
 	static const char words[] = "the audit log cannot be written: every change is denied: "
-				    "free space or end the session";
+				    "end the session, free space, and start again";
 	static const char counting[] = "this session has written so much that programs, changes "
 				       "and refusals are only counted from here on";
 	bool was;

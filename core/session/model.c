@@ -134,7 +134,7 @@ static bool was_active(const struct model *m, int64_t us)
 
 const char *model_state(const struct model *m)
 {
-	if (m->exited)
+	if (m->exited || m->over)
 		return "ended";
 	if (m->n_asks || m->agent_asks)
 		return "asks";

@@ -169,6 +169,7 @@ struct model {
 	bool undo_home;	   /* undo covers granted places as well */
 	bool persists;	   /* answers can be written to settings files */
 	bool started, exited;
+	bool over;	  /* the keeper has ended, and the agent with it */
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */
 	double cpu_percent;

@@ -290,6 +290,19 @@ void session_flush_audit(struct session *s)
 		session_audit(s, &(struct audit_entry){.event = AUDIT_SESSION_END});
 }
 
+/* Ends all that the keeper did. Questions of others than the agent still wait for an answer. */
+static void lose_keeper(struct session *s)
+{
+	struct model *m = &s->model;
+
+	s->gone = m->over = true;
+	session_shells_end(s);
+	for (size_t i = m->n_asks; i-- > 0;)
+		if (!m->asks[i].own)
+			session_remove_ask(s, m->asks[i].id);
+	m->version++;
+}
+
 int session_ready(struct session *s, bool readable, bool writable)
 {
 	int r = 0;
@@ -301,10 +314,8 @@ int session_ready(struct session *s, bool readable, bool writable)
 	session_flush_audit(s);
 	session_reload_stale(s);
 	session_review_pump(s, false);
-	if (r < 0) {
-		s->gone = true;
-		session_shells_end(s);
-	}
+	if (r < 0)
+		lose_keeper(s);
 	if (s->model.version != s->drawn_version && s->on->changed) {
 		s->drawn_version = s->model.version;
 		s->on->changed(s->data);

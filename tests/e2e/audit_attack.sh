@@ -71,6 +71,25 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none "$state" 2>/dev/null; t
 	seen=$("$CORDON" audit --json | grep -c '"op":"mkdir"\|/m[0-9]')
 	# Changes in progress when the disk became full are missing.
 	ok "it has $seen of $made" test "$seen" -ge $((made - 30))
+	umount -l "$state"
+
+	# A disk that is full for a while: space for the next lines is reserved.
+	mount -t tmpfs -o size=80m none "$state"
+	"$CORDON" run --headless -- bash -c 'mkdir up; until [ -e "$1/full" ]; do sleep 0.05; done
+		for i in $(seq 300); do mkdir r$i || exit 1; done; echo "on the full disk"
+		until [ -e "$1/room" ]; do sleep 0.05; done; mkdir last' sh "$TEST_TMP/bin" >"$TEST_TMP/said" 2>&1 &
+	pid=$!
+	wait_for 20 test -e up
+	cat /dev/zero >"$state/fill" 2>/dev/null
+	touch "$TEST_TMP/bin/full"
+	ok "51: a session whose log finds the disk full goes on" wait_for 60 grep -q 'on the full disk' "$TEST_TMP/said"
+	rm "$state/fill"
+	touch "$TEST_TMP/bin/room"
+	wait "$pid"
+	is "$? $(wc -l <"$TEST_TMP/said")" "0 1" "without an error"
+	ok "the log verifies" "$CORDON" audit verify
+	is "$("$CORDON" audit --json | grep -c '/r[0-9]*"')" 300 "and has every change"
+	ok "the space that is left is free again" test "$(du -k "$log" | cut -f1)" -lt 600
 	cd / && umount -l "$state"
 else
 	skip "a full disk under the log" "needs root and a mount"

@@ -78,6 +78,18 @@ for n in a b c; do
 	keys C-] t
 done
 sees 'echo b >b.txt +- undone' "the step before the newest is listed as undone"
+
+# The diff beside the list needs descriptors of the history, and memory: both are released with the focus.
+reads_history() { find "/proc/$(session_pid)/fd" -lname '*/steps/*' -o -lname '*/redo/*' | grep -q .; }
+reads_nothing() { ! reads_history; }
+if [ "$(id -u)" = 0 ]; then
+	keys C-] s
+	ok "the list of steps shows a diff" wait_for 15 reads_history
+	keys C-] t
+	ok "which is closed when the agent has the focus" wait_for 15 reads_nothing
+else
+	skip "the diff is closed" "only root may look at the console's descriptors"
+fi
 keys C-] s
 keys End k
 press_until 'no redo brings it back' "which is not promised to come back" u

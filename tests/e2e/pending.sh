@@ -150,4 +150,15 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(json.loads(s.ma
 kill -9 "$pid"
 nothing_pending() { [ "$("$CORDON" pending 2>&1)" = "cordon: nothing waits for an answer" ] && [ ! -e "$sock" ]; }
 ok "pending clears its name away" wait_for 10 nothing_pending
+
+# A question whose keeper was killed waits no longer.
+start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a third session runs"
+type_text 'clear; echo x >.git/hooks/post-commit' && keys Enter
+ok "something waits" wait_for 15 waits hooks/post-commit
+kill -9 "$(pgrep -P "$(session_pid)" -x cordon-keeper)"
+sees "keeper has ended" "the keeper is killed, and the console says so"
+loses '1 waiting|ASK write .*C-. a answers' "the question no longer waits there"
+is "$("$CORDON" pending)" "" "nor for other terminals"
+like "$("$CORDON" sessions --json)" '"state":"ended"' "the session counts as ended"
 done_testing

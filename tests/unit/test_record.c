@@ -22,6 +22,7 @@ struct place {
 	struct recorder *rec;
 	struct recording *in;
 	struct buf text;
+	int fd; /* the recorder's, once it was redirected */
 };
 
 static int setup(void **state)
@@ -479,13 +480,31 @@ static void it_ends_at_its_size_with_one_message(void **state)
 	assert_int_equal(look(p), 0);
 }
 
-static void a_full_disk_ends_it(void **state)
+/* Makes the recorder's descriptor, which is the file's, one of another file. */
+static void redirect(struct place *p, const char *path)
+{
+	int to = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat a, b;
+
+	assert_true(to >= 0);
+	assert_int_equal(stat(p->path, &b), 0);
+	for (int fd = 3; !p->fd && fd < to; fd++)
+		if (fstat(fd, &a) == 0 && a.st_ino == b.st_ino)
+			p->fd = fd;
+	assert_true(p->fd && dup2(to, p->fd) == p->fd);
+	close(to);
+}
+
+static void a_full_disk_is_waited_for(void **state)
 {
 	struct place *p = *state;
-	AUTO_FREE char *words = NULL;
+	static char noise[600000];
 	struct redact *redact;
 	int64_t until = clock_mono_us() + 100000000;
+	unsigned seed = 1;
 
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (char)(' ' + rand_r(&seed) % 90);
 	assert_int_equal(redact_new(&redact, NULL, &p->err), 0);
 	assert_int_equal(recorder_open(&p->rec,
 				       &(struct recorder_spec){.fd = open("/dev/full", O_WRONLY),
@@ -493,23 +512,48 @@ static void a_full_disk_ends_it(void **state)
 							       .rows = 24,
 							       .redact = redact},
 				       &p->err),
-			 -ENOSPC);
+			 -ENOSPC); /* one that cannot begin is none */
 	begin(p);
-	assert_true(dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), 63) == 63);
-	/* The recorder's descriptor is the newest but one. */
-	for (int fd = 3; fd < 63; fd++) {
-		struct stat a, b;
+	say(p, "before ");
+	until_written(p, 7);
+	for (int round = 0; round < 2; round++) {
+		redirect(p, "/dev/full");
+		say(p, "meanwhile ");
+		while (!recorder_is_waiting(p->rec) && clock_mono_us() < until)
+			usleep(20000);
+		assert_false(recorder_is_waiting(p->rec)); /* which is said once */
+		redirect(p, p->path);
+		until_written(p, 7 + 10 * (size_t)(round + 1));
+	}
+	redirect(p, "/dev/full");
+	for (size_t n = 0; n < 2 * RECORDER_QUEUE; n += sizeof(noise))
+		recorder_output(p->rec, noise, sizeof(noise));
+	assert_true(recorder_wants_key(p->rec)); /* the queue has an end */
+	redirect(p, p->path);
+	while (recorder_wants_key(p->rec) && clock_mono_us() < until) {
+		recorder_key(p->rec, (struct span){"K", 1}, (struct span){"SCREEN", 6});
+		usleep(10000);
+	}
+	say(p, " after");
+	finish(p);
+	assert_int_equal(look(p), 0);
+	all(p, 'o');
+	assert_memory_equal(p->text.data, "before meanwhile meanwhile ", 27);
+	assert_string_equal(p->text.data + p->text.len - 12, "SCREEN after");
+}
 
-		if (fstat(fd, &a) == 0 && stat(p->path, &b) == 0 && a.st_ino == b.st_ino)
-			assert_true(dup2(63, fd) == fd);
-	}
-	say(p, "x");
-	while (!words && clock_mono_us() < until) {
+static void one_that_stays_full_ends_with_the_session(void **state)
+{
+	struct place *p = *state;
+
+	begin(p);
+	redirect(p, "/dev/full");
+	say(p, "lost");
+	while (!recorder_is_waiting(p->rec))
 		usleep(20000);
-		words = recorder_failure(p->rec);
-	}
-	close(63);
-	assert_string_equal(words, "No space left on device");
+	finish(p);
+	assert_int_equal(look(p), 0);
+	assert_string_equal(all(p, 'o'), "");
 }
 
 /* The disk stalls: the queue stays bounded, and recording continues with the screen of that
@@ -724,7 +768,8 @@ int main(void)
 		TEST(a_torn_tail_is_left_out),
 		TEST(damage_costs_its_block),
 		TEST(it_ends_at_its_size_with_one_message),
-		TEST(a_full_disk_ends_it),
+		TEST(a_full_disk_is_waited_for),
+		TEST(one_that_stays_full_ends_with_the_session),
 		TEST(a_flood_is_left_out_not_waited_for),
 		TEST(foreign_casts_are_read),
 		TEST(packed_casts_are_read),

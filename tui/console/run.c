@@ -262,6 +262,8 @@ static void on_tick(uv_timer_t *timer)
 			  "the recording is long: from here on it has the screen once a second, "
 			  "and every event",
 			  "");
+	if (tape_is_waiting(r->tape))
+		note_tape(r, "the disk is full: the recording waits until it has space", "");
 	session_tick(r->host.session);
 	host_tick(&r->host);
 }

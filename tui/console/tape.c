@@ -235,6 +235,11 @@ bool tape_is_thinned(struct tape *t)
 	return t && recorder_is_thinned(t->rec);
 }
 
+bool tape_is_waiting(struct tape *t)
+{
+	return t && recorder_is_waiting(t->rec);
+}
+
 char *tape_failure(struct tape *t)
 {
 	return t && t->rec ? recorder_failure(t->rec) : NULL;

@@ -34,3 +34,5 @@ void tape_news(struct tape *t, const struct model *m);
 char *tape_failure(struct tape *t) MUST_USE;
 /* Returns true once, after the recording was reduced to one screen a second. */
 bool tape_is_thinned(struct tape *t);
+/* Returns true each time when the recording begins to wait for space on the disk. */
+bool tape_is_waiting(struct tape *t);

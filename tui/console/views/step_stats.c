@@ -145,6 +145,10 @@ static void done(void *job)
 	}
 	w->n = 0;
 	ask(s);
+	if (!s->busy) { /* its index holds two descriptors for each step, and megabytes */
+		journal_close_all(w->journal);
+		w->journal = NULL;
+	}
 	s->spec.news(s->spec.view);
 }
 

@@ -323,6 +323,9 @@ static void changed(struct view *v)
 {
 	struct view_steps *p = (struct view_steps *)v;
 
+	if (v->ui->focus !=
+	    PANE_STEPS) /* it shows nothing, and has as much memory as its step needs */
+		forget_preview(p);
 	if (p->preview && p->preview->ops->changed)
 		p->preview->ops->changed(p->preview);
 	if (p->stats)
