@@ -152,6 +152,50 @@ static void a_directory_that_a_redo_makes_did_not_come_from_outside(void **state
 	stop(&s);
 }
 
+/* Returns whether the walk upwards from each directory ends. */
+static bool is_a_tree(struct watched_dir *dirs)
+{
+	for (struct watched_dir *d = dirs; d; d = d->hh.next) {
+		const struct watched_dir *up = d;
+
+		for (int i = 0; up && i < 100; i++)
+			up = up->parent;
+		if (up)
+			return false;
+	}
+	return true;
+}
+
+/* The events put the directory, which is listed at its later name, below itself. */
+static void directories_listed_before_their_events_are_read_stay_a_tree(void **state)
+{
+	struct fix *f = *state;
+	static const char *const below[] = {"sub", "a", "b"};
+	int at = journal_folder_fd(f->j);
+	struct watched_dir *top;
+	struct session s;
+
+	must(f, mkdirat(at, "old", 0755));
+	must(f, mkdirat(at, "new", 0755));
+	must(f, mkdirat(at, "new/sub", 0755));
+	must(f, mkdirat(at, "new/a", 0755));
+	must(f, mkdirat(at, "new/b", 0755));
+	start(&s, f);
+	top = s.k.watch->by->tree.dirs;
+	watch_add_dir(&s.k, top, "old");
+	watch_add_dir(&s.k, top, "new");
+	assert_non_null(watch_dir_child(top, "new"));
+	for (size_t i = 0; i < ARRAY_LEN(below); i++)
+		watch_add_dir(&s.k, watch_dir_child(top, "new"), below[i]);
+	must(f, renameat(at, "old", at, "new/sub/older"));
+	must(f, renameat(at, "new/a", at, "new/b"));
+	must(f, renameat(at, "new", at, "old"));
+	watch_add_dir(&s.k, top, "old");
+	watch_drain(&s.k);
+	assert_true(is_a_tree(top));
+	stop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +204,9 @@ int main(void)
 						fix_setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_a_redo_makes_did_not_come_from_outside, fix_setup,
+			fix_teardown),
+		cmocka_unit_test_setup_teardown(
+			directories_listed_before_their_events_are_read_stay_a_tree, fix_setup,
 			fix_teardown),
 	};
 

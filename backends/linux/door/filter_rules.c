@@ -141,19 +141,20 @@ static const uint64_t ioctls[] = {
 	_IOW(0x94, 63, char[4096]),
 	_IOW(0x94, 2, char[4096]), /* btrfs: rewrites a file that is open for reading */
 	_IOW(0x94, 16, char[48]),
-	_IO('f', 9),		  /* EXT4_IOC_MIGRATE: the same, and sets an inode flag */
-	_IOW(0xf5, 13, uint32_t), /* F2FS_IOC_SET_PIN_FILE: an inode flag, of any readable file */
-	_IOW('o', 4, char[24]),	  /* OCFS2: a clone under a new name */
+	_IO('f', 9),		/* EXT4_IOC_MIGRATE: the same, and sets an inode flag */
+	_IOW('o', 4, char[24]), /* OCFS2: a clone under a new name */
 };
 
 /* File systems whose commands of their own are all refused. They create subvolumes too, set
- * attributes that entries inherit, and set flags that make a file read-only. ZFS may do the last
- * without asking whether the mount is writable. */
+ * attributes that entries inherit, and set flags that make a file read-only: ZFS may do that
+ * without asking whether the mount is writable. F2FS cuts off or takes back the content of a file
+ * that is open for reading (before Linux 6.12). */
 #define IOCTL_TYPE 0xff00u
 static const uint64_t ioctl_types[] = {
 	0xbc00, /* bcachefs */
 	0x8300, /* ZFS */
 	0x9700, /* Ceph */
+	0xf500, /* F2FS */
 };
 
 /* A lease on a file delays every open of it for 45 seconds: in an editor of the host, and in the

@@ -69,7 +69,11 @@ static void on_moved_dir(struct keeper *k, struct watched_dir *d, const char *na
 	struct watched_dir *child = watch_dir_child(d, name), *moving = w->by->moving;
 	int made = w->by->made;
 
-	if (made && made != moving->wd && take_made(w, d, name)) {
+	if (lies_in(d, moving)) {
+		/* It was listed at a later name, before its events were read: that is right. */
+		watch_tree_queue(&w->by->tree, d);
+		watch_list_soon(w, k->now + WATCH_BUSY_US);
+	} else if (made && made != moving->wd && take_made(w, d, name)) {
 		/* The agent's exchange: `moving` has got its new name by the event before. */
 		watch_tree_put(&w->by->tree, made, d, d->folder, name);
 	} else if (child && child != moving && child->wd == made) {
