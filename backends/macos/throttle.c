@@ -14,7 +14,7 @@ struct throttle {
 	struct throttle_spec spec;
 	struct quota quota;
 	uint64_t tick;
-	int nice; /* where the session began: cordon may run under nice(1) */
+	int nice;	      /* where the session began: cordon may run under nice(1) */
 	pid_t held[HELD_MAX]; /* stopped by us, parents first */
 	size_t n_held;
 };

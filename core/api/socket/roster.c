@@ -314,8 +314,8 @@ static void count(struct roster_row *row, struct journal *j)
 	if (row->counted && row->steps == steps)
 		return;
 	row->added = row->deleted = 0;
-	row->counted = !steps || diff_range_paths(j, from, to, is_project_file, count_line, row,
-						  &err) == 0;
+	row->counted = !steps ||
+		       diff_range_paths(j, from, to, is_project_file, count_line, row, &err) == 0;
 	if (!row->counted)
 		row->added = row->deleted = 0;
 	row->first = from;
