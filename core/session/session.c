@@ -132,6 +132,14 @@ static bool keeper_gave_up(const struct session *s)
 	return poll(&p, 1, TURN_MS) > 0 && (p.revents & POLLHUP);
 }
 
+/* Returns whether it has sent nothing yet: it still waits for the folder. */
+static bool keeper_is_silent(const struct session *s)
+{
+	struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
+
+	return poll(&p, 1, 0) == 0;
+}
+
 static int keeper_reason(struct session *s, int r, struct err *err)
 {
 	struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
@@ -152,7 +160,7 @@ static int get_audit(struct session *s, struct err *err)
 
 	for (int tries = 1; r == -EBUSY; tries++) {
 		/* Another cordon has the folder. The keeper has found its name. */
-		if (keeper_gave_up(s))
+		if (keeper_gave_up(s) || (tries == AUDIT_TRIES && keeper_is_silent(s)))
 			return keeper_reason(s, r, err);
 		if (tries == AUDIT_TRIES)
 			break;
