@@ -137,6 +137,9 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 /* Returns whether opening this journal, or another one of the session, rolled back an interrupted
  * step or finished or reverted an interrupted undo. */
 bool journal_was_mended(const struct journal *j);
+/* Says whether this session goes on for long: then others that want the store are refused soon,
+ * rather than wait a second for its end. Opening says no. */
+void journal_stays(struct journal *j, bool stays);
 /* Gives up the lock and the mapping of the store. Afterwards j may only be closed, or left to
  * exit(). */
 void journal_release(struct journal *j);

@@ -114,7 +114,8 @@ bool journal_unmake(const struct journal_spec *spec)
 	if (journal_store_path(&j.store_path, spec, &ignored) < 0 || !j.store_path)
 		return false;
 	j.store = open(j.store_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (j.store >= 0)
+	/* Waits for the lock only if there may be something to do. */
+	if (j.store >= 0 && is_unused(&j))
 		j.lock = store_lock(j.store, j.store_path, "", &ignored);
 	if (j.lock >= 0 && is_unused(&j))
 		store_unmake(&j);

@@ -33,8 +33,7 @@ static int hide_from_git(const struct journal *j)
 
 static int take_lock(struct journal *j, const char *path, struct err *err)
 {
-	char pid[32];
-	int len;
+	char pid[STORE_PID_LEN + 1];
 
 	j->lock = store_lock(
 		j->store, path,
@@ -43,10 +42,20 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 		err);
 	if (j->lock < 0)
 		return j->lock;
-	len = snprintf(pid, sizeof(pid), "%-20d\n", j->pid);
-	if (io_pwrite_all(j->lock, pid, (size_t)len, 0) < 0)
+	snprintf(pid, sizeof(pid), "%-*d\n", STORE_PID_LEN - 1, j->pid);
+	journal_stays(j, false);
+	if (io_pwrite_all(j->lock, pid, STORE_PID_LEN, 0) < 0)
 		return 0; /* the pid is only for a message */
 	return 0;
+}
+
+void journal_stays(struct journal *j, bool stays)
+{
+	char text[sizeof(STORE_STAYS)];
+
+	snprintf(text, sizeof(text), "%-*s", (int)sizeof(text) - 1, stays ? STORE_STAYS : "");
+	if (j->lock >= 0 && io_pwrite_all(j->lock, text, sizeof(text) - 1, STORE_PID_LEN) < 0)
+		return; /* then others wait for a second */
 }
 
 static int make_dirs(struct journal *j)
