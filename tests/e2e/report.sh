@@ -17,7 +17,7 @@ secret=ghp_$(printf 'a%.0s' {1..36})
 cat >"$TEST_TMP/bin/agent" <<A
 #!/usr/bin/env python3
 import json, os, socket, subprocess, sys, time
-os.environ["PATH"] = "$TEST_TMP/bin:" + os.environ["PATH"] # this host may have a pytest
+os.environ["PATH"] = "$TEST_TMP/bin:" + os.environ["PATH"]  # before a pytest of the system
 def prompt(words):
     subprocess.run(["$CORDON", "hook"], text=True, capture_output=True, input=json.dumps(
         {"hook_event_name": "UserPromptSubmit", "cwd": os.getcwd(), "prompt": words}))
