@@ -362,9 +362,9 @@ static const struct trial namespaces[] = {
 	{"overlays", try_overlay, 0, false, "Linux 5.11 or later is needed for --overlay"},
 	{"read gate (FUSE)", try_fuse, 0, false,
 	 "it needs /dev/fuse, open to you: sudo modprobe fuse; sudo chmod 666 /dev/fuse. "
-	 "Until then each open is slower in dynamic mode (a search in thousands of small files "
-	 "takes three to four times as long; --mode static does not), and programs in folders that "
-	 "you have not allowed need a new session after you allow them"},
+	 "Until then opens are slower in dynamic mode (a search in thousands of small files takes "
+	 "three to four times as long; not with --mode static), and a program in a folder that you "
+	 "allow meanwhile runs from the next session on"},
 	{"network gate", probe_network, 0, false, probe_network_remedy},
 };
 
