@@ -105,6 +105,46 @@ bool policy_is_of_profile(const struct policy *p, const char *path)
 	return found;
 }
 
+/* Returns how much of a pattern names the program's own directory in the home, or 0. */
+static size_t own_len(const char *pattern)
+{
+	static const char *const shared[] = {".cache", ".config", ".local/share", ".local/state"};
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
+		if (path_below(pattern, shared[i]))
+			len = strlen(shared[i]) + 1;
+	len += strcspn(pattern + len, "/");
+	return pattern[len] && len <= strcspn(pattern, "*?[\\") ? len : 0;
+}
+
+char **policy_own_dirs(const struct policy *p, const char *home)
+{
+	AUTO_BUF struct buf top = BUF_INIT, text = BUF_INIT;
+	char **list = NULL;
+	size_t n = 0, len;
+
+	glob_quote(&top, home);
+	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
+		const struct rule *rule = rules_at(p->rules, i);
+
+		if (!rule || rule->verdict != RULE_ALLOW || !(rule->kinds & 1u << RULE_WRITE) ||
+		    rule->of->level != LEVEL_PROFILE)
+			continue;
+		for (uint32_t at = 0; (at = rules_next(p->rules, i, at));) {
+			const char *below;
+
+			rules_text(p->rules, at, &text);
+			below = path_below(text.data, top.data);
+			len = below ? own_len(below) : 0;
+			if (len)
+				util_list_push(&list, &n,
+					       xasprintf("%s/%.*s", home, (int)len, below));
+		}
+	}
+	return list;
+}
+
 static void swap(struct policy_finding *a, struct policy_finding *b)
 {
 	struct policy_finding t = *a;

@@ -128,6 +128,10 @@ enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act
 
 /* Returns whether a profile's rule is about writing this path or below: its program's own place. */
 bool policy_is_of_profile(const struct policy *p, const char *path);
+/* Returns the program's own directories in the home, in which a profile lets it write: ~/.gemini,
+ * ~/.local/share/opencode. May have doubles; NULL: none. For the caller to free: util_free_list().
+ */
+char **policy_own_dirs(const struct policy *p, const char *home);
 
 /*
  * The ask lines about writing in one section of a profile are a bundle: an answer of EXTENT_BUNDLE

@@ -133,4 +133,12 @@ rm -f "$config" "$HOME/.claude.json"
 out=$(cd "$dir" && "$CORDON" run --headless -- claude 2>&1 </dev/null)
 like "$out" "writing ~/.claude.json was refused .*claude saves its own settings" "headless: the reason"
 like "$out" "	allow = write ~/.claude.json" "headless: the rule"
+
+# A home that is rebuilt around a hidden name shows no directory that comes later.
+: >"$HOME/.bash_history" && mkdir -p "$HOME/.ssh" && rm -rf "$HOME/.codex" "$HOME/.local/share/opencode"
+for profile in codex/.codex/sessions opencode/.local/share/opencode/storage; do
+	place=$HOME/${profile#*/}
+	out=$(cd "$dir" && "$CORDON" run --headless --mode static --profile "${profile%%/*}" -- sh -c "mkdir -p $place && echo kept >$place/a && cat $place/a" 2>&1)
+	is "$?:$out:$(cat "$place/a")" "0:kept:kept" "${profile%%/*} has its own directory at its first start"
+done
 done_testing

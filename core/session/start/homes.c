@@ -342,6 +342,18 @@ static bool open_dirs(struct preparing *p)
 	return r == 0;
 }
 
+/* Makes the agent's own directories in the home: one that it made itself would not show inside. */
+static void make_own_dirs(const struct preparing *p)
+{
+	char **dirs = policy_own_dirs(p->policy, p->spec->home);
+
+	for (size_t i = 0; dirs && dirs[i]; i++)
+		if (access(dirs[i], F_OK) < 0 && errno == ENOENT &&
+		    io_mkdir_p(AT_FDCWD, dirs[i], 0700) < 0)
+			log_warn("homes", "%s was not made", dirs[i]);
+	util_free_list(&dirs);
+}
+
 void homes_prepare(struct homes *h, const struct session_spec *spec, const struct policy *policy,
 		   const char *cache)
 {
@@ -358,8 +370,10 @@ void homes_prepare(struct homes *h, const struct session_spec *spec, const struc
 	h->points = path_join(h->dir, "points");
 	if (spec->backend && spec->backend->homes && open_dirs(&p))
 		p.can = spec->backend->homes(h->dir, spec);
-	if (!(p.can & HOMES_ABSENT))
+	if (!(p.can & HOMES_ABSENT)) {
 		util_free_ptr(&h->points);
+		make_own_dirs(&p);
+	}
 	qsort(rows, n, sizeof(*rows), by_path);
 	p.at_home = listing_new(spec->home);
 	for (size_t i = 0; i < n; i++)
