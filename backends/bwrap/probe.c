@@ -83,7 +83,7 @@ static int try_program(char *found, size_t size)
 	if (!program)
 		return failed(found, size, &err);
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
+		return probe_failed(found, size, "pipe");
 	pid = external_start(
 		&(struct external){.argv = (const char *const[]){program, "--version", NULL},
 				   .in = EXTERNAL_NULL,
@@ -130,10 +130,11 @@ static int look_inside(const struct namespaces *c, char *found, size_t size)
 {
 	AUTO_CLOSE int fd = openat(c->root, "usr", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0 || mkdirat(fd, "cordon-probe", 0700) == 0 || errno != EROFS) {
-		snprintf(found, size, "a read-only bind took a write");
-		return -EPERM;
-	}
+	if (fd < 0)
+		return probe_failed(found, size, "open /usr inside");
+	errno = 0;
+	if (mkdirat(fd, "cordon-probe", 0700) == 0 || errno != EROFS)
+		return probe_failed(found, size, "write below a read-only bind");
 	return 0;
 }
 

@@ -22,10 +22,9 @@ static int try_scope(char *found, size_t size)
 		snprintf(found, size, "%.*s", (int)size - 1, err.text);
 		return err.code;
 	}
-	if (kill(getppid(), 0) == 0 || errno != EPERM) {
-		snprintf(found, size, "a signal got through");
-		return -EPERM;
-	}
+	errno = 0;
+	if (kill(getppid(), 0) == 0 || errno != EPERM)
+		return probe_failed(found, size, "signal a process outside");
 	snprintf(found, size, "they stay inside");
 	return 0;
 }
@@ -40,11 +39,11 @@ static int try_reading(char *found, size_t size)
 		snprintf(found, size, "%.*s", (int)size - 1, err.text);
 		return err.code;
 	}
-	if (open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 || errno != EACCES ||
-	    open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0) {
-		snprintf(found, size, "does not hold");
-		return -EPERM;
-	}
+	errno = 0;
+	if (open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 || errno != EACCES)
+		return probe_failed(found, size, "read / without a rule");
+	if (open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0)
+		return probe_failed(found, size, "read /etc with a rule");
 	snprintf(found, size, "only what has a rule");
 	return 0;
 }

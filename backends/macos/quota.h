@@ -47,7 +47,7 @@ enum quota_action quota_judge(struct quota *q, const struct quota_limits *l,
 			      size_t size);
 /* Returns whether the session is to be stopped during this tick of 100 ms; never two in a row. */
 bool quota_hold(const struct quota *q, uint64_t tick);
-/* Returns the nice value that the session should have. */
+/* Returns what the nice value of the session should be above its first one. */
 int quota_nice(const struct quota *q, const struct quota_limits *l);
 /* Returns the thresholds. Without a memory limit: half and three quarters of the machine's
  * memory. */

@@ -14,6 +14,7 @@ struct throttle {
 	struct throttle_spec spec;
 	struct quota quota;
 	uint64_t tick;
+	int nice;	      /* where the session began: cordon may run under nice(1) */
 	pid_t held[HELD_MAX]; /* stopped by us, parents first */
 	size_t n_held;
 };
@@ -23,6 +24,7 @@ struct throttle *throttle_new(const struct throttle_spec *spec)
 	struct throttle *t = xcalloc(1, sizeof(*t));
 
 	t->spec = *spec;
+	t->nice = getpriority(PRIO_PROCESS, 0);
 	return t;
 }
 
@@ -60,8 +62,9 @@ static void hold(struct throttle *t)
 			t->held[t->n_held++] = t->held[i];
 }
 
-static void set_priority(const struct throttle *t, int nice)
+static void set_priority(const struct throttle *t, int added)
 {
+	const int nice = MIN(t->nice + added, 19);
 	pid_t inside[HELD_MAX];
 	size_t n = look_inside(t, inside);
 

@@ -130,7 +130,7 @@ static int open_locked(const char *path, struct stat *st, struct err *err)
 			return err_set(err, -errno, "open audit log %s", path);
 		if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode))
 			return err_say(err, -EINVAL, "audit log %s: not a plain file", path);
-		if (io_lock(fd) < 0)
+		if (io_lock_within(fd, AUDIT_WAIT_MS) < 0)
 			return err_say(err, -EBUSY,
 				       "audit log %s: another cordon writes to it: end that "
 				       "session first",

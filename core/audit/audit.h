@@ -76,8 +76,9 @@ struct audit_entry {
 	const char *detail; /* reason, answer, words */
 };
 
+#define AUDIT_WAIT_MS 100
 /* Opens the log, and makes its directory (0700) if needed. Returns -EBUSY if another process writes
- * it. */
+ * it, and still does after AUDIT_WAIT_MS. */
 int audit_open(struct audit **ret, const char *path, const char *session, struct err *err) MUST_USE;
 int audit_append(struct audit *a, const struct audit_entry *e) MUST_USE; /* buffered */
 int audit_flush(struct audit *a) MUST_USE; /* call once per loop turn and before exit */

@@ -48,6 +48,8 @@ size_t io_raise_open_files(void);
  * complete, so this retries for a second. Returns -EAGAIN if another process has the lock. */
 int io_lock(int fd) MUST_USE;
 int io_lock_shared(int fd) MUST_USE;
+/* Does the same as io_lock(), but retries for so many milliseconds. */
+int io_lock_within(int fd, int ms) MUST_USE;
 
 /* Returns whether the file at path is the one of st. Does not follow a symbolic link. */
 bool io_is_at(const char *path, const struct stat *st);

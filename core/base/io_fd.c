@@ -129,14 +129,14 @@ size_t io_raise_open_files(void)
 	return lim.rlim_cur > SIZE_MAX ? SIZE_MAX : (size_t)lim.rlim_cur;
 }
 
-static int lock_as(int fd, int how)
+static int lock_as(int fd, int how, int ms)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 
-	for (int tries = 0; flock(fd, how | LOCK_NB) < 0; tries++) {
+	for (int waited = 0; flock(fd, how | LOCK_NB) < 0; waited += 10) {
 		if (errno == EINTR)
 			continue;
-		if (errno != EWOULDBLOCK || tries == 100)
+		if (errno != EWOULDBLOCK || waited >= ms)
 			return -errno;
 		nanosleep(&pause, NULL);
 	}
@@ -145,12 +145,17 @@ static int lock_as(int fd, int how)
 
 int io_lock(int fd)
 {
-	return lock_as(fd, LOCK_EX);
+	return lock_as(fd, LOCK_EX, 1000);
+}
+
+int io_lock_within(int fd, int ms)
+{
+	return lock_as(fd, LOCK_EX, ms);
 }
 
 int io_lock_shared(int fd)
 {
-	return lock_as(fd, LOCK_SH);
+	return lock_as(fd, LOCK_SH, 1000);
 }
 
 int io_hold_stdio(void)

@@ -227,7 +227,12 @@ static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, 
 {
 	int k = journal_list(j, false, ret, ret_n, err);
 
-	return k == 0 && *ret_n == 0 ? err_say(err, -ENOENT, "no steps yet: nothing to show") : k;
+	if (k < 0 || *ret_n > 0)
+		return k;
+	step_info_free(*ret, 0);
+	*ret = NULL;
+	err_say(err, -ENOENT, "no steps yet: nothing to show");
+	return -ENOENT;
 }
 
 static int load_step(struct range *r, struct journal *j, int64_t id, struct err *err)

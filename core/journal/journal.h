@@ -41,7 +41,7 @@
  * undo names it and changes nothing, or a flag settles it: --keep-mine skips its records, --merge
  * merges the file with libgit2, --force captures the edit and goes on. Of several steps, each is
  * compared where it ended: the records of the newer ones are reversed in a virtual tree before
- * (rollback/virtual_tree.h). Then the records are applied backwards. The state that they replace is
+ * (history/virtual_tree.h). Then the records are applied backwards. The state that they replace is
  * captured by the same means, in the redo log.
  *
  * A progress marker makes a rollback resumable: the next start finishes or reverts it. An open step
@@ -54,11 +54,10 @@
  * are applied. After a crash each store finishes or reverts its own, so a step may be undone in one
  * folder and not in another. The lists say so, and undo or redo takes the part that is there.
  *
- * The past is read by following a path through the renames of later logs (history/path_index*.c).
- * The first record that captured the path's bytes has them. If no record did, they are in the
- * folder, if the file there still has the modification time that the last step left
- * (history/inode_history.h). Single paths are restored by ordinary, captured operations, as a step
- * of their own.
+ * The past is read in a virtual tree, too, which keeps what each name held at every moment
+ * (history/past.h). The next record that captured the object's bytes has them. If none did, they
+ * are where the object lies, if the file still has the modification time that the last step left.
+ * Single paths are restored by ordinary, captured operations, as a step of their own.
  *
  * Limits. Pruning removes the oldest steps, by one rename into trash/. If a pruned step was
  * concurrent with a kept one, its log and images remain in beside/, so that undo still finds the
@@ -138,6 +137,9 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 /* Returns whether opening this journal, or another one of the session, rolled back an interrupted
  * step or finished or reverted an interrupted undo. */
 bool journal_was_mended(const struct journal *j);
+/* Says whether this session goes on for long: then others that want the store are refused soon,
+ * rather than wait a second for its end. Opening says no. */
+void journal_stays(struct journal *j, bool stays);
 /* Gives up the lock and the mapping of the store. Afterwards j may only be closed, or left to
  * exit(). */
 void journal_release(struct journal *j);

@@ -7,7 +7,7 @@
 
 #include "core/journal/edits.h"
 #include "core/journal/history/background.h"
-#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/past.h"
 #include "core/journal/history/session_limits.h"
 #include "core/journal/journal.h"
 #include "core/journal/step/open_files.h"
@@ -53,7 +53,7 @@ void journal_close(struct journal *j)
 	open_files_drop(j);
 	path_set_done(&j->own);
 	store_forget_near(j);
-	path_index_drop(j);
+	past_drop(j);
 	for (int i = 0; i < j->n_roots; i++) {
 		util_close_fd(&j->roots[i].fd);
 		free(j->roots[i].path);
@@ -114,7 +114,8 @@ bool journal_unmake(const struct journal_spec *spec)
 	if (journal_store_path(&j.store_path, spec, &ignored) < 0 || !j.store_path)
 		return false;
 	j.store = open(j.store_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (j.store >= 0)
+	/* Waits for the lock only if there may be something to do. */
+	if (j.store >= 0 && is_unused(&j))
 		j.lock = store_lock(j.store, j.store_path, "", &ignored);
 	if (j.lock >= 0 && is_unused(&j))
 		store_unmake(&j);

@@ -40,8 +40,8 @@ struct undo_entry {
 	char *path;
 	char what; /* 'A' is created, 'D' removed, 'M' changed, 'R' renamed to `other` */
 	char *other;
-	char *base;    /* absolute path of the root that the path belongs to; NULL: j's folder */
-	bool later;    /* UNDO_PATHS: later steps changed it; their changes are reverted, too */
+	char *base; /* absolute path of the root that the path belongs to; NULL: j's folder */
+	bool later; /* UNDO_PATHS: later steps changed it, not its entries alone: that goes, too */
 	bool conflict; /* an external edit changed it, or: */
 	bool beside;   /* a conflict with a concurrent step that is not rolled back */
 	bool linked;   /* changed through another hard link of the file, not at this path */

@@ -297,12 +297,22 @@ static void tell_not_kept(struct keeper *k, const char *why)
 		keeper_warn(k, "%s", words);
 }
 
+/* Says to other programs that want the folders whether this session goes on for long: one that a
+ * user sees does. */
+static void say_stays(struct keeper *k, bool stays)
+{
+	for (size_t i = 0; i < k->n_folders; i++)
+		if (k->folders[i]->journal)
+			journal_stays(k->folders[i]->journal, stays);
+}
+
 static void end_sandbox(struct keeper *k)
 {
 	struct err err = {0};
 	size_t mark;
 	bool lost;
 
+	say_stays(k, false);
 	if (!k->sandbox)
 		return;
 	k->doors_shut = ~0u;
@@ -364,6 +374,7 @@ static const struct timer timers[] = {
 static void on_started(struct keeper *k)
 {
 	keeper_tidy(k);
+	say_stays(k, k->sandbox && !k->spec->headless);
 	k->prune_at = k->now + PRUNE_LATER_US;
 }
 

@@ -58,6 +58,9 @@ ssize_t getrandom(void *out, size_t size, unsigned flags);
 /* Lowers the priority of the calling thread: it runs when no other thread wants the processor or
  * the disk. */
 void os_run_idle(void);
+/* Returns freed memory to the system. The allocator may keep most of it, between live blocks. Takes
+ * milliseconds: for the moment after much was freed. */
+void os_trim_heap(void);
 /* Returns whether the system confines this process, whatever its environment says. */
 bool os_is_confined(void);
 /* Makes the scheduler run the calling thread soon and in short turns, since several callers wait

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libproc.h>
 #include <limits.h>
+#include <malloc/malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pthread/qos.h>
@@ -106,6 +107,11 @@ void os_run_idle(void)
 {
 	pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0);
 	setiopolicy_np(IOPOL_TYPE_DISK, IOPOL_SCOPE_THREAD, IOPOL_THROTTLE);
+}
+
+void os_trim_heap(void)
+{
+	malloc_zone_pressure_relief(NULL, 0);
 }
 
 bool os_is_confined(void)

@@ -3,6 +3,7 @@
 #include "core/os/process.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -15,6 +16,11 @@ void os_run_idle(void)
 {
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_SELF, 0, IOPRIO_IDLE);
+}
+
+void os_trim_heap(void)
+{
+	malloc_trim(0);
 }
 
 bool os_is_confined(void)

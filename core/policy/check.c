@@ -331,8 +331,7 @@ struct builtin check_builtin_outside(const struct policy *p, const char *path)
 	return builtin_says(POLICY_ASK, beyond, 0, false);
 }
 
-/* Returns whether a rule allows writes below this directory. */
-static bool leads_to_writes(const struct policy *p, const char *path)
+bool check_leads_to_writes(const struct policy *p, const char *path, bool profiles)
 {
 	const int64_t now = policy_now();
 	AUTO_BUF struct buf way = BUF_INIT;
@@ -344,7 +343,8 @@ static bool leads_to_writes(const struct policy *p, const char *path)
 		const struct rule *rule = rules_at(p->rules, i);
 
 		if (!rule || rule->verdict != RULE_ALLOW || !(rule->kinds & 1u << RULE_WRITE) ||
-		    (rule->of->until && rule->of->until <= now))
+		    (rule->of->until && rule->of->until <= now) ||
+		    (profiles && rule->of->level != LEVEL_PROFILE))
 			continue;
 		for (uint32_t at = 0; (at = rules_next(p->rules, i, at));) {
 			rules_text(p->rules, at, &text);
@@ -373,7 +373,7 @@ enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act
 
 	check_kept(p, act, path, &b);
 	/* Granted paths below the directory need it. */
-	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && leads_to_writes(p, path))
+	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && check_leads_to_writes(p, path, false))
 		b = (struct builtin){.verdict = POLICY_ALLOW};
 	v = combine(p, RULE_WRITE, path, &b, ret_reason);
 	if (v == POLICY_ALLOW && act == POLICY_SYMLINK)

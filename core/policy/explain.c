@@ -98,7 +98,7 @@ bool policy_is_of_profile(const struct policy *p, const char *path)
 {
 	AUTO_FREE struct rule_match *list = NULL;
 	size_t n = rules_explain(p->rules, RULE_WRITE, path, policy_now(), &list);
-	bool found = false;
+	bool found = check_leads_to_writes(p, path, true);
 
 	for (size_t i = 0; i < n; i++)
 		found = found || list[i].rule->of->level == LEVEL_PROFILE;

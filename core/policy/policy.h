@@ -126,7 +126,7 @@ bool policy_vet_link(const struct policy *p, const char *path, const char *targe
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason);
 
-/* Returns whether a rule of a profile is about writing this path: its program keeps files there. */
+/* Returns whether a profile's rule is about writing this path or below: its program's own place. */
 bool policy_is_of_profile(const struct policy *p, const char *path);
 
 /*

@@ -304,6 +304,8 @@ struct builtin check_builtin_outside(const struct policy *p, const char *path);
 struct builtin check_builtin_read(const struct policy *p, enum rule_kind kind, const char *path);
 /* Returns whether this rule may loosen built-in protection. */
 bool check_builtin_gives_way(const struct builtin *b, const struct rule_match *m);
+/* Returns whether a rule, or one of a profile alone, allows writes below this directory. */
+bool check_leads_to_writes(const struct policy *p, const char *path, bool profiles);
 enum policy_verdict verdict_of_rule(enum rule_verdict v);
 
 /* ---- flows.c --------------------------------------------------------------------------------- */

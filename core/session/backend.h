@@ -147,7 +147,7 @@ struct probe {
 	bool ok;
 	bool needed;	  /* the backend does not start without it */
 	char found[160];  /* the result in words */
-	char remedy[320]; /* advice if it is missing; "" if ok */
+	char remedy[480]; /* advice if it is missing; "" if ok */
 };
 
 struct probe_report {

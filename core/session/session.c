@@ -32,6 +32,7 @@
 #define CLOSE_TIMEOUT_MS 60000
 #define CLOSE_SLOW_MS	 4000 /* after this time the user is told */
 #define TURN_MS		 200  /* of one wait for the keeper, while the audit log is locked */
+#define AUDIT_TRIES	 10   /* longer than a keeper waits for a store */
 
 static void cut_lifeline(struct session *s)
 {
@@ -131,18 +132,12 @@ static bool keeper_gave_up(const struct session *s)
 	return poll(&p, 1, TURN_MS) > 0 && (p.revents & POLLHUP);
 }
 
-/* The lock of the undo store decides which session has the folder. If two sessions start at the
- * same moment, the loser may hold this log until its keeper has waited for our store in vain. So
- * this session tries again: otherwise both could give up. */
-static int get_audit(struct session *s, struct err *err)
+/* Returns whether it has sent nothing yet: it still waits for the folder. */
+static bool keeper_is_silent(const struct session *s)
 {
-	int r = open_audit(s, err);
+	struct pollfd p = {.fd = session_fd(s), .events = POLLIN};
 
-	for (int tries = 0; r == -EBUSY && tries < 2 && !keeper_gave_up(s); tries++) {
-		*err = (struct err){0};
-		r = open_audit(s, err);
-	}
-	return r;
+	return poll(&p, 1, 0) == 0;
 }
 
 static int keeper_reason(struct session *s, int r, struct err *err)
@@ -154,6 +149,25 @@ static int keeper_reason(struct session *s, int r, struct err *err)
 		continue;
 	s->starting = false;
 	return s->start_failed ? err_say(err, r, "%s", s->start_failed) : r;
+}
+
+/* The lock of the undo store decides which session has the folder. If two sessions start at the
+ * same moment, the loser may hold this log until its keeper has waited for our store in vain. So
+ * this session tries again: otherwise both could give up. */
+static int get_audit(struct session *s, struct err *err)
+{
+	int r = open_audit(s, err);
+
+	for (int tries = 1; r == -EBUSY; tries++) {
+		/* Another cordon has the folder. The keeper has found its name. */
+		if (keeper_gave_up(s) || (tries == AUDIT_TRIES && keeper_is_silent(s)))
+			return keeper_reason(s, r, err);
+		if (tries == AUDIT_TRIES)
+			break;
+		*err = (struct err){0};
+		r = open_audit(s, err);
+	}
+	return r;
 }
 
 bool session_is_inside(void)
@@ -256,9 +270,6 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	}
 	if (r == 0)
 		r = get_audit(s, err);
-	/* Another cordon has the folder. The keeper has found its name. */
-	if (r == -EBUSY)
-		r = keeper_reason(s, r, err);
 	if (r < 0) {
 		session_close(s);
 		return r;
@@ -456,6 +467,28 @@ static void tidy_up(struct session *s)
 		kept_fit(s->state_dir, s->total_size, s->folders);
 }
 
+/*
+ * Reaps the keepers that have ended, now or at the next call. The closed socket shows that all is
+ * written and the store is released. The kernel may take ten milliseconds more to end the keeper
+ * (an inotify instance waits for its readers). A keeper that did not end within its minute may be
+ * stuck for ever.
+ */
+static void reap(pid_t keeper)
+{
+	static struct {
+		pid_t *list;
+		size_t n;
+	} closed;
+
+	if (keeper <= 0)
+		return;
+	closed.list = xrealloc(closed.list, (closed.n + 1) * sizeof(*closed.list));
+	closed.list[closed.n++] = keeper;
+	for (size_t i = closed.n; i-- > 0;)
+		if (waitpid(closed.list[i], NULL, WNOHANG) != 0)
+			closed.list[i] = closed.list[--closed.n];
+}
+
 void session_close(struct session *s)
 {
 	if (!s)
@@ -467,12 +500,7 @@ void session_close(struct session *s)
 	}
 	client_free(s->client); /* the closed socket tells the keeper to end */
 	s->client = NULL;
-	/* The closed socket shows that all is written and the store is released. The kernel may
-	 * take ten milliseconds more to end the keeper (an inotify instance waits for its readers).
-	 * A keeper that did not end within its minute may be stuck for ever. */
-	if (s->keeper > 0)
-		while (waitpid(s->keeper, NULL, WNOHANG) < 0 && errno == EINTR)
-			continue;
+	reap(s->keeper);
 	broker_close(take_ptr(&s->broker));
 	homes_settle(s->state_dir, s->folder, s->homes_lock, s->ran);
 	overlays_settle(s->state_dir, s->model.session, s->overlays, s->kept);

@@ -137,6 +137,21 @@ like "$(cordon_in "$dir" log | tr -s ' ')" "touch four.*touch three" "gemini: wh
 why() { (cd "$dir" && "$CORDON" why write "$HOME/.config/opencode/$1" --profile opencode | head -n 1 | sed 's/ .*//'); }
 is "$(why node_modules) $(why node_modules/x/index.js) $(why opencode.json)" "deny deny ask" \
 	"opencode: programs for itself are refused, its settings are asked about"
+dir=$HOME/src/copied && mkdir "$dir"
+agent opencode <<'A'
+#!/usr/bin/env python3
+import os, subprocess
+d = os.path.expanduser("~/.local/share/opencode/snapshot/a/b")
+os.makedirs(d)
+open("file", "w").write("1\n")
+subprocess.run(["git", "init"], env={**os.environ, "GIT_DIR": d, "GIT_WORK_TREE": "."}, stdout=subprocess.DEVNULL,
+               stderr=subprocess.DEVNULL, check=True)
+for words in "config core.autocrlf false", "--work-tree . add file":
+    subprocess.run(["git", "--git-dir", d, *words.split()], check=True)
+A
+is "$(git --git-dir "$HOME/.local/share/opencode/snapshot/a/b" ls-files 2>&1)" file "opencode: it copies the folder with git"
+like "$(cordon_in "$dir" log)" 'steps? outside the folder' "opencode: its copies of the folder"
+unlike "$(cordon_in "$dir" log)" 'git |[.]local' "are no rows, nor are the directories above them"
 # ---- the agent's notes take no step's place
 dir=$HOME/src/kept && mkdir "$dir"
 printf '[journal]\n\tsteps = 3\n' >"$HOME/.config/cordon/config"

@@ -49,6 +49,11 @@ no_landlock() { without 444 445 446 -- "$@"; }
 mkdir -p "$TEST_TMP/off/cordon" && printf '[sandbox]\n\tlandlock = off\n\tmode = static\n' >"$TEST_TMP/off/cordon/config"
 no_seals() { without 442 -- "$@"; } # mount_setattr
 
+# shellcheck disable=SC2016 # the inner shell expands it
+no_fuse() { unshare --user --map-root-user --mount sh -c '[ ! -e /dev/fuse ] || mount --bind /dev/null /dev/fuse; exec "$@"' sh "$@"; }
+like "$(no_fuse "$CORDON" doctor --json | grep '"backend":"native","probe":"read gate (FUSE)"')" 'from the next session on"}$' \
+	"no /dev/fuse: the advice is whole"
+
 for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*"starts":true.*/\1/p' | grep -vx vm); do # a boot takes seconds: vm.sh
 	is "$("$CORDON" run --headless --backend "$backend" -- echo up)" up "$backend: starts where all is there"
 	if [ "$backend" = landlock ]; then

@@ -85,6 +85,31 @@ if [ -n "$home" ]; then
 else
 	like "$(env -u HOME XDG_STATE_HOME="$TEST_TMP/state" "$CORDON" run --headless -- true 2>&1)" "HOME: " "without HOME"
 fi
+# A user's descriptors in flight are counted together: here a user that no other test is. Root is not counted.
+other() { exec setpriv --reuid=54322 --regid=54322 --clear-groups env HOME="$TEST_TMP/other" "$@"; }
+if [ "$(id -u)" = 0 ]; then
+	chmod 711 "$TEST_TMP"
+	mkdir -p "$TEST_TMP/other/work" && chown -R 54322:54322 "$TEST_TMP/other"
+	cp "$CORDON" "$TEST_TMP/cordon"
+	cd "$TEST_TMP/other/work" || exit 1
+	few() { (ulimit -n 100 && other "$TEST_TMP/cordon" run --headless --backend "$1" -- true 2>&1); }
+	other python3 -c 'import socket, time
+a, b = socket.socketpair()
+for i in range(120): socket.send_fds(a, [b"x"], [0])
+print("there", flush=True); time.sleep(600)' >"$TEST_TMP/held" &
+	holder=$!
+	ok "descriptors in flight" wait_for 60 test -s "$TEST_TMP/held"
+	crowded=$(few native) crowded_landlock=$(few landlock)
+	kill "$holder"
+	wait "$holder" 2>/dev/null
+	for b in native landlock; do
+		[ $b = native ] || crowded=$crowded_landlock
+		out=$(few $b) || { skip "$b with them" "another user cannot start it: ${out:0:200}" && continue; }
+		like "$crowded" "Too many references.*ulimit -n" "more than a process may open: $b says so"
+		unlike "$crowded" "Linux [0-9]|in a container" "and blames neither the kernel nor a container"
+	done
+	cd "$dir" || exit 1
+fi
 if [ "$(id -u)" = 0 ]; then
 	out=$(unshare -m sh -ec 'mkdir -p "$1" && mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
 		HOME=$1 exec "$0" run --headless -- true' "$CORDON" "$TEST_TMP/ro" 2>&1)

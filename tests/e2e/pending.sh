@@ -154,11 +154,14 @@ ok "pending clears its name away" wait_for 10 nothing_pending
 # A question whose keeper was killed waits no longer.
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a third session runs"
-type_text 'clear; echo x >.git/hooks/post-commit' && keys Enter
+type_text 'clear; sh -c "echo 1 >made; echo x >.git/hooks/post-commit"' && keys Enter
 ok "something waits" wait_for 15 waits hooks/post-commit
 kill -9 "$(pgrep -P "$(session_pid)" -x cordon-keeper)"
 sees "keeper has ended" "the keeper is killed, and the console says so"
 loses '1 waiting|ASK write .*C-. a answers' "the question no longer waits there"
 is "$("$CORDON" pending)" "" "nor for other terminals"
 like "$("$CORDON" sessions --json)" '"state":"ended"' "the session counts as ended"
+keys C-] s
+sees '! cut off' "its step no longer runs"
+ok "nor does another one" screen_lacks '> running'
 done_testing

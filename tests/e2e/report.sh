@@ -17,6 +17,7 @@ secret=ghp_$(printf 'a%.0s' {1..36})
 cat >"$TEST_TMP/bin/agent" <<A
 #!/usr/bin/env python3
 import json, os, socket, subprocess, sys, time
+os.environ["PATH"] = "$TEST_TMP/bin:" + os.environ["PATH"]  # before a pytest of the system
 def prompt(words):
     subprocess.run(["$CORDON", "hook"], text=True, capture_output=True, input=json.dumps(
         {"hook_event_name": "UserPromptSubmit", "cwd": os.getcwd(), "prompt": words}))
@@ -116,6 +117,7 @@ out=$(report --md --html 2>&1)
 is "$?" 125 "one format"
 plain "$CORDON" undo -n 1 >/dev/null 2>&1
 like "$(report "$name")" 'step [0-9]+, exit 0, undone' "a step that you undid says so"
+same "$(report)" "$(report "$name")" "an undo from the command line is not the newest session"
 config=$HOME/.config/cordon/config
 cp "$config" "$TEST_TMP/config"
 printf '[network]\n\tbytes = good.example\n' >>"$config"
@@ -126,7 +128,10 @@ cp "$TEST_TMP/config" "$config"
 printf '[network]\n\tbytes = *.example 1g\n\tbytes = good.example 2k\n\tbytes = * 0\n' >>"$config"
 agent 60 &
 running=$!
-is_there() { report | grep -q '0 B sent\|KiB sent'; }
+is_there() {
+	out=$(report)
+	[[ $out == *'the session still runs'* && $out == *' B sent'* ]] || [[ $out == *'the session still runs'*'KiB sent'* ]]
+}
 ok "a session that runs" wait_for 30 is_there
 like "$(report)" 'the session still runs, or was killed' "has no end"
 

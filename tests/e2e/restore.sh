@@ -39,8 +39,20 @@ same "$(tree "$dir")" "$after" "and the folder is as the step left it"
 ok "and redone" cordon_in "$dir" redo
 same "$(below)" "$src" "all of it"
 
-# ---- somebody was there since
+# ---- a later step made the directory anew
 ok "undo" cordon_in "$dir" undo -n 3
+in_folder "$dir" sh -c 'mkdir src && echo new >src/new'
+out=$(cordon_in "$dir" undo --step 1 --dry-run -- src)
+like "$out" 'comes back +src/main.c' "a directory that a later step made anew can come back"
+unlike "$out" "what later steps changed goes" "and no word says that what is in it now would go"
+ok "it comes back" cordon_in "$dir" undo --step 1 -- src
+is "$(cat "$dir/src/main.c" "$dir/src/new")" $'int main(void)\nnew' "with what that step made in it"
+ok "undo" cordon_in "$dir" undo -n 2
+in_folder "$dir" sh -c 'mkdir -m 700 src'
+like "$(cordon_in "$dir" undo --step 1 --dry-run -- src)" "comes back +src +what later steps changed goes" "a later step's mode would go"
+ok "undo" cordon_in "$dir" undo
+
+# ---- somebody was there since
 mkdir "$dir/src" && echo mine >"$dir/src/main.c"
 out=$(cordon_in "$dir" undo --step 1 -- src/main.c 2>&1)
 isnt $? 0 "a file that somebody made there since is not overwritten"

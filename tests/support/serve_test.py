@@ -253,6 +253,23 @@ r = s.call("session.reset")
 ok(r.get("session") not in (None, name), "reset starts another session", r)
 equal(s.run("ls /tmp/inside 2>/dev/null | wc -l")["out"].strip(), "0", "with nothing of the old one")
 ok(s.call("undo.history")["steps"], "but its history")
+
+
+def zombies():
+    """Counts the processes of s that have ended and nobody has waited for."""
+    n = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            state, parent = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        n += state == "Z" and int(parent) == s.process.pid
+    return n
+
+
+for i in range(6):
+    s.call("session.reset")
+ok(wait_for(lambda: s.call("session.reset").get("session") and zombies() < 4), "keepers of earlier sessions are reaped", zombies())
 equal(s.call("session.stop"), {}, "stop")
 equal(s.call("session.status")["state"], "none", "nothing runs any more")
 

@@ -259,6 +259,19 @@ static void displaced(void **state)
 	assert_int_equal(diff_range_paths(NULL, 2, 1, NULL, add_line, &got, &err), 0);
 }
 
+/* LeakSanitizer sees an empty list that is not freed. */
+static void no_steps(void **state)
+{
+	AUTO_BUF struct buf got = BUF_INIT;
+	struct err err = {0};
+
+	(void)state;
+	table_len = 0;
+	assert_int_equal(diff_newest_paths(NULL, NULL, add_line, &got, &err), -ENOENT);
+	assert_int_equal(diff_range_paths(NULL, 0, 0, NULL, add_line, &got, &err), -ENOENT);
+	assert_string_equal(got.data, "");
+}
+
 #define DIR_ .before_mode = S_IFDIR | 0755, .after_mode = S_IFDIR | 0755
 
 /* An entry of a renamed directory is shown with its name before the first step and its name after
@@ -361,6 +374,7 @@ int main(void)
 		cmocka_unit_test(odd_names),
 		cmocka_unit_test(net_changes),
 		cmocka_unit_test(displaced),
+		cmocka_unit_test(no_steps),
 		cmocka_unit_test(cancel_and_count),
 		cmocka_unit_test(in_renamed_directories),
 		cmocka_unit_test(only_files_of_git_are_left_out),

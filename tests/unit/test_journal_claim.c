@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "core/base/clock.h"
 #include "core/journal/journal.h"
 #include "tests/support/journalfix.h"
 
@@ -165,6 +166,50 @@ static void the_dead_have_no_claim(void **state)
 	close(result[1]);
 }
 
+/* Opens the folder, which is refused. Returns how long that took. */
+static int64_t refused_after_us(const struct fix *f)
+{
+	int64_t began = clock_mono_us();
+	struct journal *j = NULL;
+	struct err err = {0};
+
+	assert_int_equal(open_there(f, f->folder, true, &j, &err), -EBUSY);
+	return clock_mono_us() - began;
+}
+
+/* The others are waited for: that takes a second, however fast the machine is. */
+static void a_session_that_stays_is_not_waited_for(void **state)
+{
+	struct fix *f = prepare(state);
+	pid_t dead = fork();
+	struct journal *first = NULL;
+	int64_t took = 1000000;
+
+	if (dead == 0)
+		_exit(0);
+	assert_int_equal(open_there(f, f->folder, true, &first, &f->err), 0);
+	assert_true(refused_after_us(f) >= 1000000);
+	journal_stays(first, true);
+	for (int tries = 0; took >= 1000000 && tries < 5; tries++)
+		took = refused_after_us(f);
+	assert_true(took < 1000000);
+	journal_stays(first, false);
+	assert_true(refused_after_us(f) >= 1000000);
+	journal_close(first);
+	assert_int_equal(waitid(P_PID, (id_t)dead, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	assert_int_equal(journal_open(&first,
+				      &(struct journal_spec){.folder = f->folder,
+							     .state_dir = f->state,
+							     .lasting = true,
+							     .pid = dead},
+				      NULL, &f->err),
+			 0);
+	journal_stays(first, true); /* what the dead one left; its keeper still ends */
+	assert_true(refused_after_us(f) >= 1000000);
+	journal_close(first);
+	end(dead);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -174,6 +219,7 @@ int main(void)
 		TEST(a_reader_needs_no_claim),
 		TEST(of_those_that_start_at_once_one_wins),
 		TEST(the_dead_have_no_claim),
+		TEST(a_session_that_stays_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -487,6 +487,30 @@ static void an_edit_before_a_step_that_was_rolled_back(void **state)
 	assert_cat(f, "a", "agent\nhuman\n");
 }
 
+/* A step gives it a name by its descriptor, and removes that again. */
+static void nobody_where_a_removed_file_had_a_name_again(void **state)
+{
+	struct fix *f = *state;
+	struct at file = {.dir = "", .name = ""}, a;
+
+	one_step(f, "echo >d", put(f, "d", "was\n"));
+	begin(f, "append, hold");
+	a = at(f, "d");
+	file.dirfd = op_open(f->s, &a, O_RDWR | O_APPEND, 0, NULL);
+	assert_true(file.dirfd >= 0);
+	assert_int_equal(io_write_all(file.dirfd, "is\n", 3), 0);
+	assert_true(commit(f) > 0);
+	begin(f, "rm d; ln /proc/self/fd/3 a; rm a");
+	assert_int_equal(rm(f, "d"), 0);
+	a = at(f, "a");
+	must(f, op_link(f->s, &file, &a, NULL));
+	assert_int_equal(rm(f, "a"), 0);
+	assert_true(commit(f) > 0);
+	close(file.dirfd);
+	must(f, undo(f, 2, 0));
+	assert_cat(f, "d", "was\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -510,6 +534,7 @@ int main(void)
 		TEST(writes_are_kept_when_a_human_removes_a_name),
 		TEST(writes_are_kept_when_a_step_goes_with_its_name),
 		TEST(an_edit_before_a_step_that_was_rolled_back),
+		TEST(nobody_where_a_removed_file_had_a_name_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

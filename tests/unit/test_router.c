@@ -1,10 +1,12 @@
 /* test_router - no packet between an agent and its router is lost while the router starts. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +26,9 @@
 enum {
 	ROUNDS = 16,
 	PORT = 5000,
+	IN_FLIGHT = 30, /* descriptors: more than FEW, fewer than would disturb other tests */
+	FEW = 24,
+	TRIES = 600,
 	LATE_MS = 2000 /* to wait for a packet that was dropped */
 };
 
@@ -234,10 +239,94 @@ static void no_packet_is_lost_at_the_start(void **state)
 		agent_end(&agents[i], &routers[i]);
 }
 
+/* Sends descriptors that nobody receives. The socket pair in ret holds them. */
+static void hold_in_flight(int ret[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret), 0);
+	for (int i = 0; i < IN_FLIGHT; i++)
+		assert_int_equal(io_send_fd(ret[0], "+", 1, ret[0]), 0);
+}
+
+/* A slow machine may take longer to answer than a relay waits, and other tests may have descriptors
+ * in flight. */
+static void start_patient(struct agent *a, struct router *r)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+	const struct timeval most = {.tv_sec = 60};
+	int code = router_start(&a->spec, r);
+
+	for (int i = 0; i < TRIES && code < 0; i++, code = router_start(&a->spec, r))
+		nanosleep(&pause, NULL);
+	assert_int_equal(code, 0);
+	assert_int_equal(setsockopt(r->sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most)), 0);
+}
+
+/* The user's descriptors in flight are counted together, and compared with the sender's limit. */
+static void an_answer_that_cannot_be_sent_is_an_error(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+	const struct net_addr at = net_addr_v4(0xcb007107u);
+	struct rlimit before, few;
+	struct router router;
+	struct agent agent;
+	int held[2], fd;
+
+	(void)state;
+	if (geteuid() == 0) /* root is not held to that limit */
+		skip();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	agent_start(&agent);
+	few = (struct rlimit){.rlim_cur = FEW, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	start_patient(&agent, &router);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	hold_in_flight(held);
+	assert_int_equal(router_listen(router.sock, &at, PORT, false), -ETOOMANYREFS);
+	close(held[0]);
+	close(held[1]);
+	for (int i = 0; i < TRIES; i++) {
+		fd = router_listen(router.sock, &at, PORT, false);
+		if (fd != -ETOOMANYREFS)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	assert_true(fd >= 0);
+	close(fd);
+	agent_end(&agent, &router);
+}
+
+/* An answer that comes too late is not taken for that to the next request. */
+static void a_late_answer_is_dropped(void **state)
+{
+	const struct net_addr first = net_addr_v4(0xcb007107u), next = net_addr_v4(0xcb007108u);
+	struct sockaddr_in got = {0};
+	socklen_t len = sizeof(got);
+	struct router router;
+	struct agent agent;
+	int fd;
+
+	(void)state;
+	agent_start(&agent);
+	start_patient(&agent, &router);
+	assert_int_equal(fcntl(router.sock, F_SETFL, O_NONBLOCK), 0);
+	while ((fd = router_listen(router.sock, &first, PORT, false)) >= 0)
+		close(fd); /* it was faster */
+	assert_int_equal(fd, -EPIPE);
+	assert_int_equal(fcntl(router.sock, F_SETFL, 0), 0);
+	fd = router_listen(router.sock, &next, PORT, false);
+	assert_true(fd >= 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&got, &len), 0);
+	assert_int_equal(ntohl(got.sin_addr.s_addr), 0xcb007108u);
+	close(fd);
+	agent_end(&agent, &router);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_packet_is_lost_at_the_start),
+		cmocka_unit_test(an_answer_that_cannot_be_sent_is_an_error),
+		cmocka_unit_test(a_late_answer_is_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

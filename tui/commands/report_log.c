@@ -401,14 +401,16 @@ static bool is_called(const char *session, const char *name)
 	       (n == len || session[len - n - 1] == '-');
 }
 
-/* Selects the newest session of the name. */
+/* Selects the newest session of the name. An undo from outside is one of the backend "none", and
+ * counts by its name only. */
 static void choose(void *data, const struct audit_record *l)
 {
 	const struct choosing *c = data;
 	struct report *r = c->r;
 
 	if (!str_eq(audit_record_text(l, "event"), "session-start") ||
-	    (c->name && !is_called(audit_record_text(l, "session"), c->name)))
+	    (c->name ? !is_called(audit_record_text(l, "session"), c->name)
+		     : str_eq(audit_record_text(l, "op"), "none")))
 		return;
 	report_done(r);
 	*r = (struct report){.session = copy(l, "session"),

@@ -154,7 +154,7 @@
 	X(MERGE, "merge", LOCAL, "merge",                                                          \
 	  "Merge both sides of files that changed since; the rest stays")                          \
 	X(ALL_PLACES, "all-places", LOCAL, "all places",                                           \
-	  "Undo what was changed outside the folders, too, or leave that again")                   \
+	  "Take in what lies outside the project, too; in a diff also directories and git")        \
 	X(FORCE, "force", LOCAL, "do it anyway",                                                   \
 	  "Do it over files that changed since; they are kept")                                    \
 	X(STOP, "stop", LOCAL, "stop and undo",                                                    \

@@ -145,9 +145,10 @@ static const uint64_t ioctls[] = {
 	_IOW('o', 4, char[24]), /* OCFS2: a clone under a new name */
 };
 
-/* File systems whose commands of their own are all refused. They create subvolumes too, set flags
- * that make a file read-only, and set attributes that entries inherit. F2FS cuts off or takes back
- * the content of a file that is open for reading (before Linux 6.12). */
+/* File systems whose commands of their own are all refused. They create subvolumes too, set
+ * attributes that entries inherit, and set flags that make a file read-only: ZFS may do that
+ * without asking whether the mount is writable. F2FS cuts off or takes back the content of a file
+ * that is open for reading (before Linux 6.12). */
 #define IOCTL_TYPE 0xff00u
 static const uint64_t ioctl_types[] = {
 	0xbc00, /* bcachefs */

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <malloc.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
+#include "core/os/process.h"
 
 #define GIVE_BACK_MIN 4096
 
@@ -253,12 +253,11 @@ struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent,
 	return n;
 }
 
-/* Returns freed memory to the system. The allocator may keep most of it, between live nodes. */
 static void give_back(struct gate_tree *t)
 {
 	if (t->most < GIVE_BACK_MIN || t->n > t->most / 4)
 		return;
-	malloc_trim(0);
+	os_trim_heap();
 	t->most = t->n;
 }
 

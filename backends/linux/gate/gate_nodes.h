@@ -34,7 +34,7 @@ struct gate_tree {
 	struct gate_node *first, *last;	  /* nodes with cached attributes, the oldest first */
 	const struct inode_set *changing; /* borrowed */
 	size_t n;
-	size_t most; /* highest n since the last malloc_trim() */
+	size_t most; /* highest n since the last os_trim_heap() */
 };
 
 /* Opens path in this process's view, and the directory of points (NULL: none). Returns 0 or

@@ -18,7 +18,7 @@
 #include "core/base/io.h"
 
 #define BACKLOG	 128
-#define ANSWER_S 2  /* the router has no other work: a longer wait means it is gone */
+#define ANSWER_S 2  /* the router has no other work */
 #define START_S	 30 /* each change waits for a kernel lock */
 
 enum want {
@@ -27,10 +27,16 @@ enum want {
 };
 
 struct wanted {
+	uint32_t number; /* returned with the answer, which may come after its ANSWER_S */
 	enum want what;
 	struct net_addr at;
 	uint16_t port;
 	bool deaf;
+};
+
+struct given {
+	uint32_t number;
+	int code; /* 0: with a socket */
 };
 
 /* The namespaces in which it listens: its own and the agent's. */
@@ -104,17 +110,27 @@ static int open_wanted(const struct places *p, const struct wanted *w)
 	return fd;
 }
 
+/* Other programs of the user can hold all descriptors that may be in flight (ETOOMANYREFS): then
+ * the answer is that error, and the next request may succeed. */
+static int give(int sock, uint32_t number, int result)
+{
+	AUTO_CLOSE int fd = result < 0 ? -1 : result;
+	struct given g = {.number = number, .code = MIN(result, 0)};
+	int r = io_send_fd(sock, &g, sizeof(g), fd);
+
+	if (r == 0 || fd < 0)
+		return r;
+	g.code = r;
+	return io_send_fd(sock, &g, sizeof(g), -1);
+}
+
 static NORETURN void serve(int sock, const struct places *p)
 {
 	struct wanted w;
 
-	while (io_recv_fd(sock, &w, sizeof(w), NULL) == (ssize_t)sizeof(w)) {
-		int fd = open_wanted(p, &w), code = MIN(fd, 0);
-
-		if (io_send_fd(sock, &code, sizeof(code), fd < 0 ? -1 : fd) < 0)
+	while (io_recv_fd(sock, &w, sizeof(w), NULL) == (ssize_t)sizeof(w))
+		if (give(sock, w.number, open_wanted(p, &w)) < 0)
 			break;
-		util_close_fd(&fd);
-	}
 	_exit(0);
 }
 
@@ -208,18 +224,27 @@ int router_start(const struct relay_spec *spec, struct router *ret)
 	return code;
 }
 
-static int ask_router(int sock, const struct wanted *w)
+static int ask_router(int sock, struct wanted *w)
 {
-	int code = -EPIPE, fd = -1;
+	static uint32_t last;
+	struct given g;
+	int fd = -1;
 
-	if (io_send_fd(sock, w, sizeof(*w), -1) < 0 ||
-	    io_recv_fd(sock, &code, sizeof(code), &fd) != (ssize_t)sizeof(code))
+	w->number = ++last;
+	if (io_send_fd(sock, w, sizeof(*w), -1) < 0)
 		return -EPIPE;
-	if (code < 0)
+	do {
+		util_close_fd(&fd);
+		if (io_recv_fd(sock, &g, sizeof(g), &fd) != (ssize_t)sizeof(g)) {
+			util_close_fd(&fd);
+			return -EPIPE;
+		}
+	} while (g.number != w->number);
+	if (g.code < 0)
 		util_close_fd(&fd);
 	else if (fd < 0) /* this process had no free descriptor */
-		code = -EMFILE;
-	return code < 0 ? code : fd;
+		g.code = -EMFILE;
+	return g.code < 0 ? g.code : fd;
 }
 
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf)

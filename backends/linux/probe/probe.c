@@ -27,6 +27,23 @@ struct outcome {
 	char found[160];
 };
 
+static struct outcome not_tried(const char *what)
+{
+	struct outcome o;
+
+	o.code = probe_failed(o.found, sizeof(o.found), what);
+	return o;
+}
+
+/* Leaves *o as it is if the process that had to write it has died. */
+static void read_outcome(int fd, struct outcome *o)
+{
+	struct outcome got;
+
+	if (io_read_full(fd, &got, sizeof(got)) == (ssize_t)sizeof(got))
+		*o = got;
+}
+
 static struct outcome try(trial_fn fn)
 {
 	struct outcome o = {.code = -EPIPE, .found = "the trial died"};
@@ -34,8 +51,10 @@ static struct outcome try(trial_fn fn)
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return (struct outcome){.code = -errno, .found = "no pipe"};
+		return not_tried("pipe");
 	pid = fork();
+	if (pid < 0)
+		o = not_tried("fork");
 	if (pid == 0) {
 		o.found[0] = '\0';
 		o.code = fn(o.found, sizeof(o.found));
@@ -43,10 +62,7 @@ static struct outcome try(trial_fn fn)
 	}
 	close(fds[1]);
 	if (pid > 0) {
-		struct outcome got;
-
-		if (io_read_full(fds[0], &got, sizeof(got)) == (ssize_t)sizeof(got))
-			o = got;
+		read_outcome(fds[0], &o);
 		waitpid(pid, NULL, 0);
 	}
 	close(fds[0]);
@@ -58,6 +74,10 @@ int probe_failed(char *found, size_t size, const char *what)
 	char why[80];
 	int code = -errno;
 
+	if (code == 0) {
+		snprintf(found, size, "%s: it was not refused", what);
+		return -EPROTO;
+	}
 	snprintf(found, size, "%s: %s", what, strerror_r(-code, why, sizeof(why)));
 	return code;
 }
@@ -155,15 +175,16 @@ static int try_mount_api(char *found, size_t size)
 		return probe_failed(found, size, "bind");
 	if (syscall(SYS_mount_setattr, AT_FDCWD, "/tmp/a", 0x8000, &attr, sizeof(attr)) < 0)
 		return probe_failed(found, size, "mount_setattr");
+	errno = 0;
 	if (mkdir("/tmp/a/cordon-probe", 0700) == 0 || errno != EROFS)
-		return probe_failed(found, size, "a read-only bind took a write");
+		return probe_failed(found, size, "write below a read-only bind");
 	snprintf(found, size, "recursive read-only binds hold");
 	return 0;
 }
 
 static int mount_proc(char *found, size_t size)
 {
-	struct outcome o = {0};
+	struct outcome o = {.code = -EPIPE, .found = "mount proc: the trial died"};
 	int fds[2], r = enter_mounts(found, size);
 	pid_t pid;
 
@@ -174,13 +195,15 @@ static int mount_proc(char *found, size_t size)
 	/* The new pid namespace begins with the next child. */
 	pid = fork();
 	if (pid == 0) {
-		if (mount("proc", "/tmp", "proc", 0, NULL) < 0)
-			o.code = probe_failed(o.found, sizeof(o.found), "mount proc");
+		o.code = mount("proc", "/tmp", "proc", 0, NULL) < 0
+				 ? probe_failed(o.found, sizeof(o.found), "mount proc")
+				 : 0;
 		_exit(io_write_all(fds[1], &o, sizeof(o)) < 0);
 	}
 	close(fds[1]);
-	if (pid < 0 || io_read_full(fds[0], &o, sizeof(o)) != (ssize_t)sizeof(o))
+	if (pid < 0)
 		return probe_failed(found, size, "fork in a pid namespace");
+	read_outcome(fds[0], &o);
 	waitpid(pid, NULL, 0);
 	snprintf(found, size, "%s", o.code < 0 ? o.found : "mounted");
 	return o.code;
@@ -220,9 +243,10 @@ static int try_landlock(char *found, size_t size)
 		snprintf(found, size, "%.*s", (int)size - 1, err.text);
 		return err.code;
 	}
+	errno = 0;
 	/* A process may write its own name, on each host. */
 	if (open("/proc/self/comm", O_WRONLY | O_CLOEXEC) >= 0 || errno != EACCES)
-		return probe_failed(found, size, "a write got through");
+		return probe_failed(found, size, "write under Landlock");
 	snprintf(found, size, "ABI %d: a write was refused", abi);
 	return 0;
 }
@@ -232,10 +256,10 @@ static int try_openat2(char *found, size_t size)
 	const struct {
 		uint64_t flags, mode, resolve;
 	} how = {.flags = O_PATH | O_CLOEXEC, .resolve = 0x08 /* RESOLVE_BENEATH */};
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
 
-	if (fd >= 0 || errno != EXDEV)
-		return probe_failed(found, size, "openat2");
+	errno = 0;
+	if (syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how)) >= 0 || errno != EXDEV)
+		return probe_failed(found, size, "openat2 with RESOLVE_BENEATH");
 	snprintf(found, size, "RESOLVE_BENEATH holds");
 	return 0;
 }
@@ -311,7 +335,7 @@ static const char apparmor_remedy[] =
 	"/etc/apparmor.d/cordon";
 
 const char probe_network_remedy[] =
-	"load the veth module (sudo modprobe veth); in a container: relax its seccomp profile; "
+	"it needs the veth module (sudo modprobe veth); in a container: relax its seccomp profile; "
 	"until then every connection is refused, or --network open";
 
 const char probe_getfd_remedy[] =
@@ -333,13 +357,14 @@ static const struct trial namespaces[] = {
 	{"read-only mounts", try_mount_api, BACKEND_FILES | BACKEND_HIDE, true,
 	 "Linux 5.12 or later is needed; in a container: relax its seccomp profile"},
 	{"own /proc", mount_proc, BACKEND_PIDS, true,
-	 "a container hides parts of /proc: docker run --security-opt systempaths=unconfined"},
+	 "in a container, which may hide parts of /proc: docker run --security-opt "
+	 "systempaths=unconfined"},
 	{"overlays", try_overlay, 0, false, "Linux 5.11 or later is needed for --overlay"},
 	{"read gate (FUSE)", try_fuse, 0, false,
-	 "/dev/fuse is missing or not open to you: sudo modprobe fuse; sudo chmod 666 /dev/fuse. "
-	 "Until then each open is slower in dynamic mode (a search in thousands of small files "
-	 "takes three to four times as long; --mode static does not), and programs in folders that "
-	 "you have not allowed need a new session after you allow them"},
+	 "it needs /dev/fuse, open to you: sudo modprobe fuse; sudo chmod 666 /dev/fuse. "
+	 "Until then opens are slower in dynamic mode (a search in thousands of small files takes "
+	 "three to four times as long; not with --mode static), and a program in a folder that you "
+	 "allow meanwhile runs from the next session on"},
 	{"network gate", probe_network, 0, false, probe_network_remedy},
 };
 
@@ -365,6 +390,46 @@ static const struct trial shared[] = {
 	 "bounded"},
 };
 
+/* Advice about a trial that only found something used up, or NULL. */
+static const char *used_up(int code)
+{
+	switch (-code) {
+	case ETOOMANYREFS:
+		return "programs of this user have sent more descriptors over sockets, not yet "
+		       "received, than a process may open (ulimit -n): end them, or raise that "
+		       "limit";
+	case EMFILE:
+		return "this process has as many files open as it may: raise ulimit -n";
+	case ENFILE:
+		return "all processes together have as many files open as they may: raise "
+		       "fs.file-max (sysctl)";
+	case EAGAIN:
+		return "as many processes run as may (ulimit -u, or pids.max of a container or "
+		       "cgroup): end some";
+	case ENOMEM:
+		return "the kernel has no memory for it: end something that has much";
+	default:
+		return NULL;
+	}
+}
+
+static const char *advice(const struct trial *t, const struct outcome *o)
+{
+	const char *used = used_up(o->code);
+
+	if (used)
+		return used;
+	if (t->fn == try_user_namespace)
+		return (o->code == -EPERM || o->code == -EACCES) && apparmor_restricts()
+			       ? apparmor_remedy
+			       : t->remedy;
+	if (str_starts(o->found, NO_NAMESPACE ": "))
+		return "it needs user namespaces: see above";
+	if (t->fn != probe_notify && str_starts(o->found, PROBE_NO_LISTENER ": "))
+		return "it needs trapped system calls: see above";
+	return t->remedy;
+}
+
 uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *report,
 		      struct err *err)
 {
@@ -374,12 +439,8 @@ uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *r
 		const struct trial *t = &list[i];
 		struct outcome o = try(t->fn);
 		bool ok = o.code == 0;
-		const char *remedy = t->remedy;
+		const char *remedy = advice(t, &o);
 
-		if (t->fn == try_user_namespace && apparmor_restricts())
-			remedy = apparmor_remedy;
-		else if (t->fn != try_user_namespace && str_starts(o.found, NO_NAMESPACE ": "))
-			remedy = "it needs user namespaces: see above";
 		probe_add(report, t->name, t->needed, ok, o.found, remedy);
 		if (ok)
 			continue;

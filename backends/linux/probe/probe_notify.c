@@ -23,6 +23,19 @@
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
+/* Sends the listener, or the negative errno that says why there is none. */
+static int hand_over(int sock, int listener)
+{
+	int code = listener < 0 ? -errno : 0, r = io_send_fd(sock, &code, sizeof(code), listener);
+
+	if (r == 0)
+		return code;
+	/* ETOOMANYREFS: the user's programs have too many descriptors in flight. */
+	if (io_send_fd(sock, &r, sizeof(r), -1) < 0)
+		return -EPIPE;
+	return r;
+}
+
 /*
  * Runs a child that traps getppid(), sends the listener and calls it. It gets the parent's answer.
  * Exit status 0: the answer is a readable descriptor.
@@ -37,7 +50,7 @@ static NORETURN void trapped_child(int sock)
 	};
 	struct sock_filter copy[ARRAY_LEN(code)];
 	const struct sock_fprog prog = {.len = ARRAY_LEN(code), .filter = copy};
-	int listener, code_errno, answer;
+	int listener, answer;
 
 	memcpy(copy, code, sizeof(copy));
 	prctl(PR_SET_DUMPABLE, 1);
@@ -45,19 +58,29 @@ static NORETURN void trapped_child(int sock)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 				SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
-	code_errno = listener < 0 ? errno : 0;
-	if (io_send_fd(sock, &code_errno, sizeof(code_errno), listener) < 0 || listener < 0)
+	if (hand_over(sock, listener) < 0)
 		_exit(1);
 	answer = (int)syscall(SYS_getppid);
 	_exit(answer < 0 || fcntl(answer, F_GETFD) < 0);
+}
+
+/* Receives what hand_over() sent. */
+static int take_over(int sock, int *ret_listener)
+{
+	int code = 0;
+	ssize_t n = io_recv_fd(sock, &code, sizeof(code), ret_listener);
+
+	if (n != (ssize_t)sizeof(code))
+		return n < 0 ? (int)n : -EPIPE; /* the child has died */
+	/* Without a listener this process had no free descriptor. */
+	return code < 0 ? code : *ret_listener < 0 ? -EMFILE : 0;
 }
 
 /* Forks the child and receives its call. The caller owns *ret_listener and *pid. */
 static int receive(char *found, size_t size, pid_t *pid, int *ret_listener, uint64_t *ret_id)
 {
 	struct seccomp_notif request = {0};
-	int socks[2], code_errno = EPIPE;
-	ssize_t n;
+	int socks[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
 		return probe_failed(found, size, "socketpair");
@@ -66,12 +89,14 @@ static int receive(char *found, size_t size, pid_t *pid, int *ret_listener, uint
 		close(socks[0]);
 		trapped_child(socks[1]);
 	}
+	r = *pid < 0 ? -errno : 0;
 	close(socks[1]);
-	n = io_recv_fd(socks[0], &code_errno, sizeof(code_errno), ret_listener);
+	if (r == 0)
+		r = take_over(socks[0], ret_listener);
 	close(socks[0]);
-	if (n <= 0 || *ret_listener < 0) {
-		errno = code_errno;
-		return probe_failed(found, size, "seccomp with a listener");
+	if (r < 0) {
+		errno = -r;
+		return probe_failed(found, size, PROBE_NO_LISTENER);
 	}
 	if (ioctl(*ret_listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return probe_failed(found, size, "receive a trapped call");

@@ -17,7 +17,8 @@ struct trial {
 };
 
 /* ---- probe.c ---- */
-/* Ends a trial after an error of errno: returns its code, with a message in found. */
+/* Ends a trial after an error of errno: returns its code, with a message in found. errno 0: the
+ * call that had to fail did not. */
 int probe_failed(char *found, size_t size, const char *what);
 /* Returns the BACKEND_* bits that are not given. report may be NULL. Sets err for the first needed
  * trial that fails. */
@@ -30,6 +31,9 @@ uint32_t probe_shared(struct probe_report *report, struct err *err);
 int probe_network(char *found, size_t size);
 extern const char probe_network_remedy[];
 extern const char probe_getfd_remedy[];
+
+/* How the message of a trial begins that got no listener. */
+#define PROBE_NO_LISTENER "a listener of seccomp"
 
 /* ---- probe_notify.c: the trials that need a second process under a filter ---- */
 int probe_notify(char *found, size_t size); /* a trapped call is answered with a descriptor */

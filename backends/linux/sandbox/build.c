@@ -275,25 +275,40 @@ static int perform(const struct build *b, const struct plan_op *op)
 	return -EINVAL;
 }
 
+/* The compiler names a missing one. */
 static const char *op_words(enum plan_what what)
 {
-	static const char *const words[] = {
-		[PLAN_DIR] = "make directory",
-		[PLAN_LINK] = "make link",
-		[PLAN_BIND] = "bind",
-		[PLAN_TMPFS] = "mount a tmpfs on",
-		[PLAN_SEAL] = "make read-only",
-		[PLAN_BIND_RO] = "bind read-only",
-		[PLAN_DEVICE] = "bind the device",
-		[PLAN_PROC] = "mount proc on",
-		[PLAN_DEVPTS] = "mount devpts on",
-		[PLAN_OVERLAY] = "mount an overlay on",
-		[PLAN_BLANK] = "cover",
-		[PLAN_MKDIRS] = "make directories",
-		[PLAN_GATE] = "mount the read gate on",
-	};
-
-	return words[what];
+	switch (what) {
+	case PLAN_DIR:
+		return "make directory";
+	case PLAN_LINK:
+		return "make link";
+	case PLAN_BIND:
+		return "bind";
+	case PLAN_TMPFS:
+		return "mount a tmpfs on";
+	case PLAN_SEAL:
+		return "make read-only";
+	case PLAN_BIND_RO:
+		return "bind read-only";
+	case PLAN_BIND_RW:
+		return "bind writable";
+	case PLAN_DEVICE:
+		return "bind the device";
+	case PLAN_PROC:
+		return "mount proc on";
+	case PLAN_DEVPTS:
+		return "mount devpts on";
+	case PLAN_OVERLAY:
+		return "mount an overlay on";
+	case PLAN_BLANK:
+		return "cover";
+	case PLAN_MKDIRS:
+		return "make directories";
+	case PLAN_GATE:
+		return "mount the read gate on";
+	}
+	return "build";
 }
 
 int build_op(const struct build *b, const struct plan_op *op, struct err *err)

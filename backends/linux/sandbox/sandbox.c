@@ -112,6 +112,8 @@ static int check_descriptors(struct err *err)
 
 	if (copy >= 0)
 		return 0;
+	if (errno == EMFILE || errno == ENFILE)
+		return err_set(err, -errno, "duplicate a descriptor");
 	return err_say(err, -errno,
 		       "the kernel refuses to duplicate descriptors of others "
 		       "(pidfd_getfd): %s: %s",

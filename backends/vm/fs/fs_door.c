@@ -76,9 +76,14 @@ void fs_page_free(struct fs_page *page)
 static void answer(struct fs_door *d, uint64_t id, int result, int fd)
 {
 	AUTO_CLOSE int own = fd;
-	const struct fs_answer a = {.id = id, .what = FS_ANSWER, .result = result};
+	struct fs_answer a = {.id = id, .what = FS_ANSWER, .result = result};
+	int r = io_send_fd(d->door.fd, &a, sizeof(a), own);
 
-	if (io_send_fd(d->door.fd, &a, sizeof(a), own) < 0)
+	if (r < 0 && own >= 0) { /* ETOOMANYREFS: other programs hold all that may be in flight */
+		a.result = r;
+		r = io_send_fd(d->door.fd, &a, sizeof(a), -1);
+	}
+	if (r < 0)
 		log_info("fs", "the file server takes no answer");
 }
 

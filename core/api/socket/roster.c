@@ -9,6 +9,7 @@
 
 #include "core/api/socket/link.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/base/path.h"
 #include "core/diff/diff.h"
 #include "core/os/file.h"
@@ -270,27 +271,56 @@ static bool is_project_file(void *data, const char *old_path, const char *new_pa
 	return !diff_is_gits_own(path) && (*path != '/' || path_is_beneath(path, row->folder));
 }
 
-/* Finds the session's oldest and newest step in effect. Returns false if it has none. */
-static bool find_steps(struct journal *j, const struct roster_row *row, int64_t *ret_from,
-		       int64_t *ret_to)
+/* Adds the step to a hash that is another one when its lines are. */
+static uint64_t hash_step(uint64_t so_far, const struct step_info *s)
+{
+	const uint64_t facts[] = {(uint64_t)s->id, s->created, s->modified, s->deleted, s->renamed};
+
+	return XXH64(facts, sizeof(facts), so_far);
+}
+
+/* Finds the session's oldest and newest step in effect. Returns a hash of all these steps; 0: it
+ * has none. */
+static uint64_t find_steps(struct journal *j, const struct roster_row *row, int64_t *ret_from,
+			   int64_t *ret_to)
 {
 	int64_t until = row->until_us ? row->until_us + 1000000 : INT64_MAX; /* in whole seconds */
 	struct step_info *list = NULL;
+	uint64_t hash = 0;
 	struct err err = {0};
 	size_t n = 0;
 
 	*ret_from = *ret_to = 0;
 	if (journal_list(j, false, &list, &n, &err) < 0)
-		return false;
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].began_us < row->since_us || list[i].began_us > until)
 			continue;
 		*ret_from = list[i].id;
 		if (!*ret_to)
 			*ret_to = list[i].id;
+		hash = hash_step(hash, &list[i]);
 	}
 	step_info_free(list, n);
-	return *ret_to != 0;
+	return *ret_to ? MAX(hash, 1) : 0;
+}
+
+static void count(struct roster_row *row, struct journal *j)
+{
+	struct err err = {0};
+	int64_t from = 0, to = 0;
+	uint64_t steps = find_steps(j, row, &from, &to);
+
+	if (row->counted && row->steps == steps)
+		return;
+	row->added = row->deleted = 0;
+	row->counted = !steps ||
+		       diff_range_paths(j, from, to, is_project_file, count_line, row, &err) == 0;
+	if (!row->counted)
+		row->added = row->deleted = 0;
+	row->first = from;
+	row->last = to;
+	row->steps = steps;
 }
 
 void roster_count(struct roster_row *row)
@@ -299,16 +329,10 @@ void roster_count(struct roster_row *row)
 	const char *const folders[] = {row->folder, NULL};
 	struct journal *j = NULL;
 	struct err err = {0};
-	int64_t from = 0, to = 0;
 
-	row->added = row->deleted = 0;
-	if (!*row->folder || journal_open_all(&j, folders, state, &err) < 0)
-		return;
-	row->counted = !find_steps(j, row, &from, &to) ||
-		       diff_range_paths(j, from, to, is_project_file, count_line, row, &err) == 0;
-	if (!row->counted)
-		row->added = row->deleted = 0;
-	row->first = from;
-	row->last = to;
+	if (*row->folder && journal_open_all(&j, folders, state, &err) == 0)
+		count(row, j);
+	else
+		row->counted = false;
 	journal_close_all(j);
 }

@@ -41,7 +41,8 @@ struct roster_row {
 	struct roster_ask ask;
 	uint64_t added, deleted; /* lines, of all its steps in effect */
 	int64_t first, last;	 /* the oldest and the newest of these steps; 0: none */
-	bool counted;		 /* the four members above are filled in */
+	uint64_t steps;		 /* which steps these are */
+	bool counted;		 /* the five members above are filled in */
 };
 
 struct roster {
@@ -52,6 +53,6 @@ struct roster {
 /* Lists the sessions; leaves out unreadable ones. ended: includes ended sessions. Returns 0. */
 int roster_read(struct roster *ret, bool ended, struct err *err) MUST_USE;
 void roster_done(struct roster *r);
-/* Finds the steps of the session and counts the lines that they changed. Leaves `counted` false if
- * it cannot. */
+/* Finds the steps of the session and counts the lines that they changed. Clears `counted` if it
+ * cannot. A row that is counted is counted again if it has other steps now. */
 void roster_count(struct roster_row *row);

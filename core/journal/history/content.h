@@ -10,6 +10,7 @@
 
 struct buf;
 struct change;
+struct change_side;
 struct err;
 struct journal;
 
@@ -33,6 +34,13 @@ void content_origin_done(struct content_origin *o);
  * edit. */
 int content_origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
 			struct content_origin *ret, struct err *err) MUST_USE;
+/* Does the same without a word; past_get() may be older than the store. whole: also the metadata
+ * and the slot; else the bytes only. -ESTALE: see above, or ret->damaged. (content_find.c) */
+int content_find(struct journal *j, int64_t id, const struct change *c, bool after, bool undone,
+		 bool whole, struct content_origin *ret) MUST_USE;
+bool content_has_bytes(const struct change_side *s);
+/* Opens a file for reading, or puts a link's target into memory. */
+int content_open(struct journal *j, int dirfd, const char *name) MUST_USE;
 /* Returns whether the step was unprotected: it outgrew its limits, or undo is off. */
 bool content_unprotected(int stepdir);
 /* Returns how many hard links of this inode are objects of the indexed steps. */

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/overwritten.h"
 #include "core/journal/history/step_summary.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/names.h"
@@ -73,13 +73,10 @@ struct saved_part *saved_parts_next(struct saved_parts *p, struct rec *ret)
 
 static int open_inline(const struct rec *r)
 {
-	AUTO_CLOSE int mem = os_memory_file("cordon-saved");
 	struct span meta, bytes;
-	int e;
 
 	undo_log_content(r, &meta, &bytes);
-	e = mem < 0 ? -errno : io_pwrite_all(mem, bytes.data, bytes.len, 0);
-	return e < 0 ? e : take_fd(&mem);
+	return capture_in_memory(bytes);
 }
 
 /* Opens the object that the record has put away, or the object `rest` below it. */

@@ -96,6 +96,8 @@ int capture_open_last(const struct capture *s) MUST_USE;
  * a slot. Returns 1 if it added bytes to the slot. (overwrite.c) */
 int capture_overwrite(struct capture *s, int src, int dst) MUST_USE;
 
+/* Opens a copy of these bytes in memory. */
+int capture_in_memory(struct span bytes) MUST_USE;
 int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uint64_t src) MUST_USE;
 
 /* Opens the log of a step that has ended, read-only. */

@@ -296,3 +296,11 @@ int capture_settle(struct capture *s, int root, const char *path, int fd, struct
 	}
 	return MIN(r, 0);
 }
+
+int capture_in_memory(struct span bytes)
+{
+	AUTO_CLOSE int mem = os_memory_file("cordon-content");
+	int r = mem < 0 ? mem : io_pwrite_all(mem, bytes.data, bytes.len, 0);
+
+	return r < 0 ? r : take_fd(&mem);
+}

@@ -16,7 +16,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/plan_priv.h"
-#include "core/journal/rollback/virtual_tree.h"
+#include "core/journal/history/virtual_tree.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/grow.h"
@@ -89,7 +89,7 @@ static bool is_same_index(struct comparison *c, const struct after_image *p,
 
 	if (!name || !str_eq(name, "/index") || !state->has_content || !p->hash)
 		return false;
-	fd = vtree_open(&c->tree, state);
+	fd = tree_open(&c->tree, state);
 	return fd >= 0 && fstat(fd, &st) == 0 &&
 	       after_image_index_hash(fd, (size_t)st.st_size) == p->hash;
 }
@@ -264,7 +264,7 @@ static int compare_one(struct comparison *c, const struct after_image *p)
 	key = path_key_make(root, now);
 	if (!path_set_has_key(&planner->places, key) && !net_effects_find(&planner->fates, p->key))
 		return 0;
-	r = vtree_look(&c->tree, p->root, p->path, &reach, &object);
+	r = tree_look(&c->tree, p->root, p->path, &reach, &object);
 	if (r < 0 || is_foreign(c, p) || !(is_as_left(c, p, &object) || is_lost(c, key, &object)))
 		add_edit(c, key, object.in_folder && !object.state);
 	else if (object.o.nlink > 1)
@@ -450,7 +450,7 @@ static void end(struct comparison *c)
 	u64_set_done(&c->edited);
 	path_set_done(&c->names);
 	path_set_done(&c->fine);
-	vtree_done(&c->tree);
+	tree_done(&c->tree);
 }
 
 int plan_compare(struct planner *p)
@@ -469,7 +469,7 @@ int plan_compare(struct planner *p)
 	while (r == 0 && undo_log_back(&walk, &rec)) {
 		r = compare_until(&c, rec.seq);
 		if (r == 0)
-			vtree_reverse(&c.tree, &rec, walk.log);
+			tree_reverse(&c.tree, &rec, walk.log);
 	}
 	if (r == 0)
 		r = compare_until(&c, 0);

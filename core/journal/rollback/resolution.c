@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/journal/history/rename_list.h"
+#include "core/journal/history/virtual_tree.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/git_objects.h"
@@ -83,6 +84,30 @@ static void add_places(const struct journal *j, const struct emptied *logs, stru
 static enum undo_fate without_merge(unsigned flags)
 {
 	return flags & UNDO_KEEP_MINE ? FATE_KEPT : flags & UNDO_FORCE ? FATE_FORCED : FATE_STOPS;
+}
+
+/* Returns whether the path will be a regular file after the rollback, if no record is skipped.
+ * False if unsure. */
+static bool predicted_is_file(struct journal *j, const struct emptied *e, int root,
+			      const char *path)
+{
+	struct vtree t = {.j = j, .dirs = e->dirs, .key = BUF_INIT, .path = BUF_INIT};
+	struct undo_log_back walk = undo_log_back_begin(e->logs, e->dirs->n);
+	struct reach w = {0};
+	struct vobject o;
+	struct rec r = {0};
+	bool file;
+
+	store_forget_near(j);
+	while (undo_log_back(&walk, &r))
+		tree_reverse(&t, &r, walk.log);
+	file = tree_look(&t, root, path, &w, &o) == 0 && o.o.mode != OBJECT_UNSEEN &&
+	       S_ISREG(o.state ? o.state->side.mode : o.o.mode);
+	reach_close(j, &w);
+	store_forget_near(j);
+	undo_log_back_end(&walk);
+	tree_done(&t);
+	return file;
 }
 
 struct merger {

@@ -190,6 +190,15 @@ static const char *path_of(const struct restore *r, size_t i)
 	return r->pieces[i].was && !c->after.exists ? r->pieces[i].was : c->path;
 }
 
+/* Returns whether the path is a directory as before: entries that later steps made in it stay. */
+static bool is_directory_still(const struct restore *r, size_t i)
+{
+	const struct change_side *was = &r->list[i].before, *now = &r->pieces[i].since.left;
+
+	return S_ISDIR(was->mode) && was->mode == now->mode && was->uid == now->uid &&
+	       was->gid == now->gid;
+}
+
 static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
 		   struct undo_plan **ret, struct err *err)
 {
@@ -216,6 +225,7 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 		e = has_changed(&r, i, &to->conflict, &to->later);
 		if (e < 0)
 			err_set(err, e, "look at '%s'", c->path);
+		to->later &= !is_directory_still(&r, i);
 		to->lost = e == 0 && is_lost(&r, i);
 		to->conflict |= to->lost;
 		to->path = xstrdup(path_of(&r, i));

@@ -7,6 +7,7 @@
 #include "core/journal/history/content.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/rename_list.h"
+#include "core/journal/history/step_names.h"
 
 struct object;
 struct rec;
@@ -56,10 +57,10 @@ struct restore {
 	struct change *list; /* changes of the old step, sorted by path */
 	struct piece *pieces;
 	size_t n;
-	bool strict;	      /* replace only objects that were checked */
-	bool bare;	      /* the old step was unprotected */
-	bool dirs_moved;      /* the old step renamed directories, or may have */
-	struct renames moved; /* renames made so far, of files as well */
+	bool strict;		 /* replace only objects that were checked */
+	bool bare;		 /* the old step was unprotected */
+	struct step_names names; /* of the old step */
+	struct renames moved;	 /* renames made so far, of files as well */
 	struct made *made;
 	struct parent *parents; /* in the order of creation */
 	size_t n_parents;
@@ -86,7 +87,7 @@ size_t restore_below(const struct restore *r, int root, const char *dir);
 bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir);
 int restore_load_later(struct restore *r) MUST_USE;
 /* Sets `was` of each chosen piece, or of all. */
-int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
+void restore_look_back(struct restore *r, bool chosen);
 /* Restores everything chosen, in the new step. */
 int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 

@@ -4,11 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/content.h"
-#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/list.h"
+#include "core/journal/history/step_names.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/store/roots.h"
@@ -25,8 +28,9 @@
 /* Finds and opens all objects that are needed, before any of them is moved. */
 static int look_around(struct restore *r, struct err *err)
 {
-	int e = restore_look_back(r, true, err);
+	int e = 0;
 
+	restore_look_back(r, true);
 	for (size_t i = 0; e == 0 && i < r->n; i++) {
 		struct content_origin *o = &r->pieces[i].here;
 
@@ -139,37 +143,38 @@ static int bring_objects(struct restore *r, struct err *err)
 	return e;
 }
 
+static int bring_times(struct restore *r, const struct rec *rec, const char *const *paths,
+		       struct err *err)
+{
+	AUTO_FREE char *inside = path_join(rec->path, ".");
+	struct change c = {.root = rec->root};
+	AUTO_FREE char *path = step_names_first(&r->names, rec->seq, &c.root, inside);
+	int e;
+
+	path[strlen(path) - MIN(strlen(path), (size_t)2)] = '\0'; /* without "/." */
+	c.path = path;
+	if (!restore_wants(r->j, &c, paths))
+		return 0;
+	e = restore_times(r, c.root, path, rec);
+	return e < 0 ? err_set(err, e, "restore the times of '%s'", path) : 0;
+}
+
 /* Restores the times of directories of which the step changed only the entries: they are not in the
  * changes, only in the log. */
 static int bring_all_times(struct restore *r, const char *const *paths, struct err *err)
 {
-	const struct path_index *t;
-	const struct path_log *log;
-	int e = path_index_get(r->j, r->id, false, &t);
+	AUTO_CLOSE int dir = history_find(r->j, r->id, NULL, err);
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
+	int e = dir < 0 ? take_fd(&dir) : log_look(r->j, &log, dir, "undo");
+	size_t at = e == 0 ? undo_log_tail(&log) : 0;
+	struct rec rec;
 
-	log = e < 0 ? NULL : path_index_log(t, r->id);
 	/* Backwards, so that the first record of a directory is applied last. */
-	for (size_t i = log ? log->end : 0; log && e == 0 && i-- > log->first;) {
-		const struct path_record *m = &t->list[i];
-		AUTO_BUF struct buf mem = BUF_INIT;
-		AUTO_FREE char *path = NULL;
-		int root = m->from->root;
-		struct change c = {0};
-		struct rec rec;
-
-		if (&t->logs[m->log] != log || m->type != REC_DTIME)
-			continue;
-		c.path = path = path_index_back_from(t, log, i, &root, m->from->path);
-		c.root = root;
-		if (!restore_wants(r->j, &c, paths))
-			continue;
-		e = path_index_fetch(t, i, &mem, &rec);
-		if (e == 0)
-			e = restore_times(r, root, path, &rec);
-		if (e < 0)
-			err_set(err, e, "restore the times of '%s'", path);
-	}
-	return e;
+	while (e == 0 && undo_log_last(&log, at, &rec, &at))
+		if (rec.type == REC_DTIME)
+			e = bring_times(r, &rec, paths, err);
+	return dir >= 0 && e < 0 && err && !err->code ? err_set(err, e, "read step %" PRId64, r->id)
+						      : e;
 }
 
 /* Refuses to move a whole directory to a guarded name: it may have entries of other origin. */

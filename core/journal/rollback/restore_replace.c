@@ -18,7 +18,6 @@
 #include "core/journal/rollback/restore_target.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/placed.h"
-#include "core/os/file.h"
 
 /*
  * A new file with a temporary name is renamed over the old one: then the store has the old file as
@@ -207,9 +206,9 @@ int restore_text(struct restore *r, size_t i, struct span text)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;
-	AUTO_CLOSE int fd = -1, from = os_memory_file("text");
+	AUTO_CLOSE int fd = -1, from = capture_in_memory(text);
 	bool careful;
-	int e = from < 0 ? from : io_pwrite_all(from, text.data, text.len, 0);
+	int e = MIN(from, 0);
 
 	if (e == 0)
 		e = target_find(r, c->root, c->path, &t);

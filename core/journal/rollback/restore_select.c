@@ -9,33 +9,23 @@
 #include "core/journal/history.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/list.h"
-#include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/past.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/log/log_reader.h"
-#include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/git_objects.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/store/store.h"
 
-int restore_look_back(struct restore *r, bool chosen, struct err *err)
+void restore_look_back(struct restore *r, bool chosen)
 {
-	const struct path_log *log;
-	const struct path_index *t;
-	int e = path_index_get(r->j, r->id, false, &t);
-
-	if (e < 0)
-		return err_set(err, e, "read step %" PRId64, r->id);
-	log = path_index_log(t, r->id);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct change *c = &r->list[i];
 		const char *path = c->old_path ? c->old_path : c->path;
 		int root = c->root;
 
 		if ((r->pieces[i].chosen || !chosen) && c->before.exists && !r->pieces[i].was)
-			r->pieces[i].was =
-				log ? path_index_back(t, log, &root, path) : xstrdup(path);
+			r->pieces[i].was = step_names_first(
+				&r->names, step_names_record(&r->names, root, path), &root, path);
 	}
-	return 0;
 }
 
 /* Returns the path relative to this root, or NULL. A relative path is beneath the folder. */
@@ -235,25 +225,9 @@ static size_t choose(struct restore *r, const char *const *paths)
 			if (r->list[i].before.exists)
 				choose_parents(r, i);
 		}
-	while (find_sources(r) || (r->dirs_moved && find_displaced(r)))
+	while (find_sources(r) || (r->names.back.n && find_displaced(r)))
 		continue;
 	return n;
-}
-
-/* Returns whether the step renamed a directory; true if that is unknown. */
-static bool moved_a_directory(int stepdir)
-{
-	struct log_reader s = LOG_READER_NONE;
-	bool moved = false;
-	struct rec rec;
-	uint64_t at;
-	int e = log_reader_open(&s, stepdir, "undo");
-
-	while (e >= 0 && !moved && (e = log_reader_next(&s, &rec, &at)) > 0)
-		moved = (rec.type == REC_RENAME || rec.type == REC_XCHG) &&
-			rec.flags & REC_DIRECTORY;
-	log_reader_close(&s);
-	return e < 0 || moved;
 }
 
 static void make_pieces(struct restore *r)
@@ -287,28 +261,29 @@ static int say_none(const struct restore *r, const char *const *paths, struct er
 int restore_load(struct restore *r, const char *const *paths, struct err *err)
 {
 	bool undone = false;
-	int e = history_find(r->j, r->id, &undone, err);
+	AUTO_CLOSE int dir = history_find(r->j, r->id, &undone, err);
+	int e;
 
-	if (e < 0)
-		return e;
-	path_index_drop(r->j); /* may be of an older question, and older than the store */
-	r->dirs_moved = !undone && moved_a_directory(e);
-	r->bare = !undone && content_unprotected(e);
-	close(e);
+	if (dir < 0)
+		return take_fd(&dir);
+	past_drop(r->j); /* may be of an older question, and older than the store */
 	if (undone)
 		return err_say(err, -EINVAL, "step %" PRId64 " is undone: redo brings it back",
 			       r->id);
+	r->bare = content_unprotected(dir);
+	e = step_names_load(&r->names, dir, false);
+	if (e < 0)
+		return err_set(err, e, "read step %" PRId64, r->id);
 	e = history_changes(r->j, r->id, &r->list, &r->n, err);
 	if (e < 0)
 		return e;
 	make_pieces(r);
-	if (r->dirs_moved)
-		e = restore_look_back(r, false, err);
-	if (e == 0 && choose(r, paths) == 0)
-		e = say_none(r, paths, err);
-	if (e == 0)
-		git_objects_unchoose(r);
-	return e;
+	if (r->names.back.n)
+		restore_look_back(r, false);
+	if (choose(r, paths) == 0)
+		return say_none(r, paths, err);
+	git_objects_unchoose(r);
+	return 0;
 }
 
 void restore_done(struct restore *r)
@@ -332,6 +307,7 @@ void restore_done(struct restore *r)
 	}
 	free(r->parents);
 	renames_done(&r->moved);
+	step_names_done(&r->names);
 	change_free(r->list, r->n);
-	path_index_drop(r->j);
+	past_drop(r->j);
 }

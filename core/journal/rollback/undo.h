@@ -29,9 +29,6 @@ struct emptied { /* the logs that a rollback will apply */
  * on those to *left. Returns false if the dependencies are too intricate. */
 bool excluded_build(struct journal *j, const struct emptied *e, struct path_set *left,
 		    struct u64_set *ret);
-/* Returns whether the path will be a regular file after the rollback, if no record is skipped.
- * False if unsure. (virtual_tree.c) */
-bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
 
 struct merged { /* a file that gets its content after the rollback */
 	int root;

@@ -33,8 +33,7 @@ static int hide_from_git(const struct journal *j)
 
 static int take_lock(struct journal *j, const char *path, struct err *err)
 {
-	char pid[32];
-	int len;
+	char pid[STORE_PID_LEN + 1];
 
 	j->lock = store_lock(
 		j->store, path,
@@ -43,10 +42,20 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 		err);
 	if (j->lock < 0)
 		return j->lock;
-	len = snprintf(pid, sizeof(pid), "%-20d\n", j->pid);
-	if (io_pwrite_all(j->lock, pid, (size_t)len, 0) < 0)
+	snprintf(pid, sizeof(pid), "%-*d\n", STORE_PID_LEN - 1, j->pid);
+	journal_stays(j, false);
+	if (io_pwrite_all(j->lock, pid, STORE_PID_LEN, 0) < 0)
 		return 0; /* the pid is only for a message */
 	return 0;
+}
+
+void journal_stays(struct journal *j, bool stays)
+{
+	char text[sizeof(STORE_STAYS)];
+
+	snprintf(text, sizeof(text), "%-*s", (int)sizeof(text) - 1, stays ? STORE_STAYS : "");
+	if (j->lock >= 0 && io_pwrite_all(j->lock, text, sizeof(text) - 1, STORE_PID_LEN) < 0)
+		return; /* then others wait for a second */
 }
 
 static int make_dirs(struct journal *j)
@@ -172,8 +181,8 @@ void store_unmake(struct journal *j)
 	rmdir(j->store_path);
 }
 
-/* Reading the past keeps two descriptors open for each step (path_index.c), and a session may add
- * a thousand. */
+/* An undo, and reading the past, may keep a descriptor open for each step, and a session may add a
+ * thousand. */
 #define FILES_WANTED 65536
 
 static void raise_files(void)
@@ -184,7 +193,7 @@ static void raise_files(void)
 		return;
 	lim.rlim_cur = MIN(lim.rlim_max, (rlim_t)FILES_WANTED);
 	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
-		log_warn("journal", "a long history may not be read whole: %s", strerror(errno));
+		log_warn("journal", "many steps may not be undone at once: %s", strerror(errno));
 }
 
 int store_open(struct journal **ret, const struct journal_spec *spec,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,7 +14,10 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/store/store.h"
+#include "core/os/process.h"
 #include "core/os/statx.h"
+
+#define MOMENT_MS 200
 
 /* ---- placement --------------------------------------------------------------------------------
  */
@@ -124,6 +128,32 @@ bool store_empty_trash(struct journal *j, const atomic_bool *stop)
 	return gone > 0;
 }
 
+/* Returns whether a session that goes on has the lock (journal_stays()). A process that cannot be
+ * seen from here may have ended. */
+static bool is_held_for_long(int lock)
+{
+	char text[64] = "";
+	struct pollfd p = {.fd = -1, .events = POLLIN};
+	bool runs;
+
+	if (pread(lock, text, sizeof(text) - 1, 0) < 0 || !strstr(text, STORE_STAYS))
+		return false;
+	p.fd = os_process_open(atoi(text));
+	runs = p.fd >= 0 && poll(&p, 1, 0) == 0;
+	util_close_fd(&p.fd);
+	return runs;
+}
+
+/* Waits for another command, for the end of a session and for that of a killed process: a second.
+ * A session that goes on is not waited for; its process may just be ending, so it is looked at
+ * after a moment. */
+static int wait_for_lock(int lock)
+{
+	int r = io_lock_within(lock, MOMENT_MS);
+
+	return r == -EWOULDBLOCK && !is_held_for_long(lock) ? io_lock(lock) : r;
+}
+
 int store_lock(int store, const char *path, const char *todo, struct err *err)
 {
 	AUTO_CLOSE int lock =
@@ -138,7 +168,7 @@ int store_lock(int store, const char *path, const char *todo, struct err *err)
 			       path);
 	if (lock < 0)
 		return err_set(err, -errno, "lock the undo store '%s'", path);
-	if (io_lock(lock) == 0)
+	if (wait_for_lock(lock) == 0)
 		return take_fd(&lock);
 	n = pread(lock, pid, sizeof(pid) - 1, 0);
 	pid[n > 0 ? n : 0] = '\0';

@@ -15,7 +15,7 @@ struct u64_set;
 struct step;
 struct background;
 struct session_pruning;
-struct path_index;
+struct past;
 struct open_file;
 struct closed;
 
@@ -108,7 +108,7 @@ struct journal {
 	bool expects;	       /* see journal_expect_events() */
 	struct closed *closed; /* hash: files that closed after their step ended (open_files.c) */
 	size_t writers_enough; /* from this number on, shut files leave `writers` */
-	struct path_index *trails; /* the index for reading the past, or NULL */
+	struct past *past;     /* for reading the past, or NULL */
 	/* The parent directory that was resolved last. */
 	int near_root, near_fd;
 	char *near_path;
@@ -133,6 +133,10 @@ int store_highest(const struct journal *j, const char *dir, uint64_t *ret);
 int store_open_dir(const struct journal *j, const char *name) MUST_USE; /* below the store */
 bool store_is_made(int store);	 /* whether it has or had a history */
 const char *store_advice(int r); /* advice for -EBADMSG, else "" */
+/* What the lock's file has: the process, padded, and in the next line these words if its session
+ * goes on for long (journal_stays()), else blanks. */
+#define STORE_STAYS   "stays"
+#define STORE_PID_LEN 21
 /* Returns a descriptor that holds the store's lock, or -EBUSY; err names the process that has it,
  * and todo says what to do. */
 int store_lock(int store, const char *path, const char *todo, struct err *err) MUST_USE;

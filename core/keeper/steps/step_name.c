@@ -83,12 +83,14 @@ static bool is_covered(struct naming *n, const struct change *c, const char *pat
 	return false;
 }
 
-/* Returns whether a change outside is more than the agent's own files, which its profile names. */
+/* Returns whether a change outside is more than the agent's own files, which its profile names: an
+ * edit by its edit tool, which names an ambient step, is more. */
 static bool is_granted(const struct naming *n, const char *path)
 {
+	const struct command *c = n->command;
 	const struct policy *p = n->keeper->policy;
 
-	return n->command->named || (p && !policy_is_of_profile(p, path));
+	return (c->kind == STEP_AMBIENT && c->named) || (p && !policy_is_of_profile(p, path));
 }
 
 static void change(void *data, const struct change *c)

@@ -273,7 +273,7 @@ static void count_steps(const struct model *m, int cols, char *out, size_t size)
 /* Returns the newest running step in which the agent does not only write its own files. */
 static const struct step_row *running_work(const struct model *m)
 {
-	for (size_t i = m->n_steps; i-- > 0;) {
+	for (size_t i = m->over ? 0 : m->n_steps; i-- > 0;) {
 		const struct step_row *st = &m->steps[i];
 		const char *deed =
 			st->kind == STEP_AMBIENT ? step_deed(st->kind, st->command) : NULL;

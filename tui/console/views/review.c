@@ -9,6 +9,7 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/diff/edited.h"
+#include "core/os/process.h"
 #include "tui/console/views/list.h"
 #include "tui/look/syntax.h"
 
@@ -50,6 +51,8 @@ struct review_worker {
 
 static void worker_free(struct review_worker *w)
 {
+	bool many = w->n_changes > REVIEW_MANY;
+
 	if (w->changes)
 		change_free(w->changes, w->n_changes);
 	edited_free(w->edited);
@@ -67,6 +70,8 @@ static void worker_free(struct review_worker *w)
 	free(w->lines);
 	buf_done(&w->text);
 	free(w);
+	if (many)
+		os_trim_heap();
 }
 
 char *review_name(const struct change *c)
@@ -342,6 +347,8 @@ static void work_list(void *job) /* worker thread */
 			git_words_add(&w->git, w->journal, w->step, w->changes, w->n_changes);
 		leave_out(w);
 	}
+	if (w->n_changes > REVIEW_MANY) /* the journal has freed as much again */
+		os_trim_heap();
 }
 
 /* Shows a merge: from the current content to the content to be written. */
@@ -589,5 +596,7 @@ void review_free(struct review *r)
 	free(r->lines);
 	buf_done(&r->text);
 	git_words_done(&r->git);
+	if (r->n_files + r->n_lines > REVIEW_MANY)
+		os_trim_heap();
 	free(r);
 }

@@ -17,7 +17,8 @@
  */
 #define REVIEW_LINES 50000
 #define REVIEW_RANGE 200000
-#define REVIEW_COLS  4096 /* kept bytes of a line */
+#define REVIEW_MANY  20000 /* files or lines whose memory is returned at once */
+#define REVIEW_COLS  4096  /* kept bytes of a line */
 
 struct review_line {
 	size_t at; /* offset in text */

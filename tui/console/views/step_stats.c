@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/diff/diff.h"
+#include "core/os/process.h"
 
 #define BATCH 16 /* steps read by one job */
 
@@ -104,6 +105,8 @@ static void read_step(struct stats_worker *w, struct step_stat *s)
 	if (s->own.n)
 		git_words_add(&s->git, w->journal, s->id, list, n);
 	change_free(list, n);
+	if (n > REVIEW_MANY)
+		os_trim_heap();
 }
 
 static void work(void *job) /* worker thread */

@@ -78,7 +78,9 @@ static void state_of(const struct view_steps *p, const struct step_row *st, int 
 	const struct step_stat *stat;
 
 	*out = (struct state){.role = ROLE_DIM};
-	if (st->running)
+	if (st->running && p->v.ui->spec.model->over)
+		say(out, ROLE_EVENT_DENY, "! cut off"); /* the next start rolls it back */
+	else if (st->running)
 		say(out, ROLE_EVENT_EXEC, "> running");
 	else if (st->undone)
 		say(out, ROLE_DIM, "- undone");

@@ -65,6 +65,7 @@ static void take_lines(struct roster_row *row, const struct roster_row *read)
 	row->deleted = read->deleted;
 	row->first = read->first;
 	row->last = read->last;
+	row->steps = read->steps;
 	row->counted = read->counted;
 }
 
@@ -143,6 +144,7 @@ static void count_next(struct view_sessions *p)
 		a->count->folder = xstrdup(row->folder);
 		a->count->since_us = row->since_us;
 		a->count->until_us = row->until_us;
+		take_lines(a->count, row);
 		submit(p, a);
 	}
 }

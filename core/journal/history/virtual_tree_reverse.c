@@ -1,6 +1,6 @@
 /* virtual_tree_reverse - reverses records in a virtual tree. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/rollback/virtual_tree_priv.h"
+#include "core/journal/history/virtual_tree_priv.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,18 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/undo.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/codec.h"
 #include "core/journal/util/grow.h"
 #include "core/journal/util/names.h"
-#include "core/os/file.h"
 
 #define SIZE_NONE UINT64_MAX
 
@@ -59,7 +56,7 @@ static void set_attrs(struct change_side *side, struct span meta)
 static struct object slot_object(struct vtree *t, size_t log, uint64_t slot)
 {
 	struct object o = {0};
-	int obj = vtree_objects_of(t, log);
+	int obj = tree_objects_of(t, log);
 	char name[24];
 
 	store_slot_name(name, slot);
@@ -68,22 +65,16 @@ static struct object slot_object(struct vtree *t, size_t log, uint64_t slot)
 	return o;
 }
 
-int vtree_open(struct vtree *t, const struct vstate *s)
+int tree_open(struct vtree *t, const struct vstate *s)
 {
-	AUTO_CLOSE int mem = -1;
 	char name[24];
 	int r;
 
-	if (s->slot) {
-		r = vtree_objects_of(t, s->log);
-		store_slot_name(name, s->slot);
-		return r < 0 ? r : compressed_open(r, name);
-	}
-	mem = os_memory_file("cordon-content");
-	if (mem < 0)
-		return take_fd(&mem);
-	r = io_pwrite_all(mem, s->bytes.data, s->bytes.len, 0);
-	return r < 0 ? r : take_fd(&mem);
+	if (!s->slot)
+		return capture_in_memory(s->bytes);
+	r = tree_objects_of(t, s->log);
+	store_slot_name(name, s->slot);
+	return r < 0 ? r : compressed_open(r, name);
 }
 
 /* Returns the size of the content in a slot, which may be compressed. */
@@ -125,7 +116,7 @@ static void tell_held(struct vtree *t, const struct rec *r, uint32_t dir)
 
 		for (int k = 0; k < KEY_LEN; k++)
 			of |= (uint32_t)(key[k] - '0') << 6 * k;
-		if (of == dir && t->child[i] && !vtree_is_at_home(t, i))
+		if (of == dir && t->child[i] && !tree_is_at_home(t, i))
 			tell(t, (struct vfind){VFIND_HELD, r, r->root, path, 0, 0});
 	}
 }
@@ -139,22 +130,22 @@ static void tell_present(struct vtree *t, struct vfind find, uint32_t dir, struc
 	struct dirent *e;
 	int fd = -1;
 
-	if (vtree_look_at_node(t, dir, &w, &now) == 0 && S_ISDIR(now.o.mode) && now.root >= 0 &&
+	if (tree_look_at_node(t, dir, &w, &now) == 0 && S_ISDIR(now.o.mode) && now.root >= 0 &&
 	    reach_open(t->j, &w, &now.at, S_IRUSR) == 0)
 		fd = openat(now.at.fd, now.at.name,
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	reach_close(t->j, &w);
 	open = fd < 0 ? NULL : fdopendir(fd);
 	while (open && (e = readdir(open))) {
-		size_t i = vtree_entry(t, dir, e->d_name, strlen(e->d_name), false);
+		size_t i = tree_entry(t, dir, e->d_name, strlen(e->d_name), false);
 
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
-		    (i != PATH_SET_NONE && !vtree_is_at_home(t, i)))
+		    (i != PATH_SET_NONE && !tree_is_at_home(t, i)))
 			continue;
-		find.root = vtree_place_of(t, dir, e->d_name)->root;
+		find.root = tree_place_of(t, dir, e->d_name)->root;
 		find.path = t->path.data;
 		if (tell(t, find))
-			u64_set_add(list, vtree_enter(t, dir, e->d_name, strlen(e->d_name)));
+			u64_set_add(list, tree_enter(t, dir, e->d_name, strlen(e->d_name)));
 	}
 	if (open)
 		closedir(open);
@@ -169,12 +160,12 @@ static void take_away(struct vtree *t, const struct rec *r, uint32_t dir, const 
 	struct u64_set list = {0};
 	struct reach w = {0};
 	struct vobject now;
-	int e = t->found && *leaf ? vtree_peek(t, dir, leaf, &w, &now) : -ENOENT;
+	int e = t->found && *leaf ? tree_peek(t, dir, leaf, &w, &now) : -ENOENT;
 
 	reach_close(t->j, &w);
 	if (e < 0 || !S_ISDIR(now.o.mode))
 		return;
-	u64_set_add(&list, vtree_enter(t, dir, leaf, strlen(leaf)));
+	u64_set_add(&list, tree_enter(t, dir, leaf, strlen(leaf)));
 	if (made)
 		tell_held(t, r, (uint32_t)list.list[0]);
 	for (size_t i = 0; i < list.n; i++)
@@ -186,12 +177,12 @@ static void take_away(struct vtree *t, const struct rec *r, uint32_t dir, const 
 static void put(struct vtree *t, const struct rec *r, uint32_t node)
 {
 	const char *leaf;
-	uint32_t dir = vtree_walk(t, r->root, r->path, &leaf);
+	uint32_t dir = tree_walk(t, r->root, r->path, &leaf);
 
 	if (dir == NO_NODE || !*leaf)
 		return;
 	take_away(t, r, dir, leaf);
-	vtree_set_child(t, dir, leaf, node);
+	tree_set_child(t, dir, leaf, node);
 }
 
 /* Compares a file with its state when the record removed its name, if the steps had written to it:
@@ -199,15 +190,17 @@ static void put(struct vtree *t, const struct rec *r, uint32_t node)
 static void check_link(struct vtree *t, const struct rec *r, size_t log, uint32_t node,
 		       const struct object *o)
 {
-	const struct vnode *n = &t->nodes[node];
+	struct vnode *n = &t->nodes[node];
 	struct change_side was, is;
 
 	capture_noted(r, &was);
 	change_side_set(&is, o);
 	if (n->state)
 		is = t->states[n->state - 1].side;
-	if (o->nlink > 1 && S_ISREG(o->mode) && !(was.exists && change_sides_equal(&was, &is)) &&
-	    tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, o->ino, log}))
+	if (was.exists && change_sides_equal(&was, &is))
+		n->noted = true;
+	else if (o->nlink > 1 && S_ISREG(o->mode) && (was.exists || !n->noted) &&
+		 tell(t, (struct vfind){VFIND_LINKED, r, r->root, r->path, o->ino, log}))
 		t->nodes[node].edited = o->ino;
 }
 
@@ -223,12 +216,12 @@ static void reverse_gone(struct vtree *t, const struct rec *r, size_t log)
 		o = slot_object(t, log, r->slot);
 		if (!o.mode) /* the name exists, or the object is missing */
 			return;
-		other = o.nlink > 1 ? vtree_linked_find(t, &o) : NULL;
+		other = o.nlink > 1 ? tree_linked_find(t, &o) : NULL;
 	}
 	one.log = (uint32_t)log;
 	one.slot = r->slot;
-	node = other ? other->node : vtree_add_node(t, one);
-	vtree_linked_add(t, &o, node);
+	node = other ? other->node : tree_add_node(t, one);
+	tree_linked_add(t, &o, node);
 	if (written)
 		check_link(t, r, log, node, &o);
 	put(t, r, node);
@@ -237,11 +230,11 @@ static void reverse_gone(struct vtree *t, const struct rec *r, size_t log)
 static void reverse_dir_gone(struct vtree *t, const struct rec *r)
 {
 	struct vobject now;
-	uint32_t node = vtree_node_at(t, r->root, r->path, &now);
+	uint32_t node = tree_node_at(t, r->root, r->path, &now);
 	bool there = node != NO_NODE && S_ISDIR(now.o.mode);
 
 	if (!there)
-		node = vtree_add_node(t, new_node);
+		node = tree_add_node(t, new_node);
 	set_attrs(&state_of(t, node, there ? &now : NULL)->side, r->meta);
 	if (!there)
 		put(t, r, node);
@@ -250,23 +243,23 @@ static void reverse_dir_gone(struct vtree *t, const struct rec *r)
 static void reverse_rename(struct vtree *t, const struct rec *r)
 {
 	struct vobject one, two;
-	uint32_t from = vtree_node_at(t, r->root2, r->path2, &one), to = NO_NODE, dir;
+	uint32_t from = tree_node_at(t, r->root2, r->path2, &one), to = NO_NODE, dir;
 	const char *leaf;
 
 	if (r->type == REC_XCHG)
-		to = vtree_node_at(t, r->root, r->path, &two);
+		to = tree_node_at(t, r->root, r->path, &two);
 	if (from == NO_NODE && to == NO_NODE)
 		return;
-	dir = vtree_walk(t, r->root2, r->path2, &leaf);
+	dir = tree_walk(t, r->root2, r->path2, &leaf);
 	if (dir != NO_NODE && *leaf)
-		vtree_set_child(t, dir, leaf, to);
+		tree_set_child(t, dir, leaf, to);
 	if (r->type == REC_RENAME) {
 		put(t, r, from);
 		return;
 	}
-	dir = vtree_walk(t, r->root, r->path, &leaf);
+	dir = tree_walk(t, r->root, r->path, &leaf);
 	if (dir != NO_NODE && *leaf)
-		vtree_set_child(t, dir, leaf, from);
+		tree_set_child(t, dir, leaf, from);
 }
 
 static void report_edited(struct vtree *t, const struct rec *r, uint32_t node)
@@ -279,7 +272,7 @@ static void report_edited(struct vtree *t, const struct rec *r, uint32_t node)
 static void reverse_meta(struct vtree *t, const struct rec *r)
 {
 	struct vobject now;
-	uint32_t node = vtree_node_at(t, r->root, r->path, &now);
+	uint32_t node = tree_node_at(t, r->root, r->path, &now);
 
 	report_edited(t, r, node);
 	if (node != NO_NODE && (now.o.mode & S_IFMT) == (attributes_mode(r->meta) & S_IFMT))
@@ -291,14 +284,14 @@ static void reverse_content(struct vtree *t, const struct rec *r, size_t log)
 	struct object slot = r->type == REC_XINODE ? slot_object(t, log, r->slot)
 						   : (struct object){.mode = S_IFREG};
 	struct vobject now;
-	uint32_t node = vtree_node_at(t, r->root, r->path, &now);
+	uint32_t node = tree_node_at(t, r->root, r->path, &now);
 	struct vstate *s;
 
 	report_edited(t, r, node);
 	if (!slot.mode)
 		return;
 	if (node == NO_NODE || !S_ISREG(now.o.mode) || now.o.mode == OBJECT_UNSEEN) {
-		node = vtree_add_node(t, new_node);
+		node = tree_add_node(t, new_node);
 		put(t, r, node);
 	}
 	s = state_of(t, node, NULL);
@@ -312,7 +305,7 @@ static void reverse_content(struct vtree *t, const struct rec *r, size_t log)
 	s->has_content = true;
 }
 
-void vtree_reverse(struct vtree *t, const struct rec *r, size_t log)
+void tree_reverse(struct vtree *t, const struct rec *r, size_t log)
 {
 	if (rec_is_idle(r))
 		return;
@@ -330,23 +323,72 @@ void vtree_reverse(struct vtree *t, const struct rec *r, size_t log)
 		reverse_content(t, r, log);
 }
 
-bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path)
-{
-	struct vtree t = {.j = j, .dirs = e->dirs, .key = BUF_INIT, .path = BUF_INIT};
-	struct undo_log_back walk = undo_log_back_begin(e->logs, e->dirs->n);
-	struct reach w = {0};
-	struct vobject o;
-	struct rec r = {0};
-	bool file;
+/* ---- for a look at any moment -----------------------------------------------------------------
+ */
 
-	store_forget_near(j);
-	while (undo_log_back(&walk, &r))
-		vtree_reverse(&t, &r, walk.log);
-	file = vtree_look(&t, root, path, &w, &o) == 0 && o.o.mode != OBJECT_UNSEEN &&
-	       S_ISREG(o.state ? o.state->side.mode : o.o.mode);
-	reach_close(j, &w);
-	store_forget_near(j);
-	undo_log_back_end(&walk);
-	vtree_done(&t);
-	return file;
+static void add_change(struct vtree *t, const struct rec *r, size_t log, uint64_t at, uint32_t node)
+{
+	struct vnode *n = &t->nodes[node];
+
+	GROW(t->changes, t->cap_changes, t->n_changes);
+	t->changes[t->n_changes++] = (struct vchange){.seq = r->seq,
+						      .slot = r->slot,
+						      .ino = r->ino,
+						      .at = at,
+						      .mtime_ns = VCHANGE_NOT_ASKED,
+						      .log = (uint32_t)log,
+						      .next = n->state,
+						      .type = r->type,
+						      .flags = r->flags};
+	n->state = t->n_changes;
+}
+
+void tree_keep(struct vtree *t, const struct rec *r, size_t log, uint64_t at)
+{
+	bool names = r->type == REC_GONE || r->type == REC_DIR_GONE;
+	struct vnode one = new_node;
+	uint32_t node;
+
+	t->seq = r->seq;
+	if (!names && !rec_is_in_place(r) && r->type != REC_MARK) {
+		tree_reverse(t, r, log);
+		return;
+	}
+	node = names ? NO_NODE : tree_node(t, r->root, r->path);
+	if (node == NO_NODE && r->type == REC_META)
+		return;
+	one.log = (uint32_t)log;
+	one.slot = r->type == REC_GONE ? r->slot : 0;
+	if (node == NO_NODE) {
+		node = tree_add_node(t, one);
+		put(t, r, node);
+	}
+	add_change(t, r, log, at, node);
+}
+
+struct vchange *tree_next_change(const struct vtree *t, const struct vchange *c)
+{
+	return c->next ? &t->changes[c->next - 1] : NULL;
+}
+
+struct vchange *tree_change(const struct vtree *t, uint32_t node, uint64_t moment)
+{
+	uint32_t i = t->nodes[node].state;
+	struct vchange *c = i ? &t->changes[i - 1] : NULL;
+
+	while (c && c->seq < moment)
+		c = tree_next_change(t, c);
+	return c;
+}
+
+const struct vchange *tree_removal(const struct vtree *t, uint32_t node)
+{
+	const struct vchange *c;
+
+	while (t->nodes[node].up != NO_NODE)
+		node = t->nodes[node].up;
+	c = tree_change(t, node, 0);
+	while (c && c->next)
+		c = tree_next_change(t, c);
+	return c && c->type == REC_GONE ? c : NULL;
 }

@@ -1,6 +1,6 @@
 /* virtual_tree - the folder as it was before the newest records of some steps; changes nothing. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/rollback/virtual_tree_priv.h"
+#include "core/journal/history/virtual_tree_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 /* ---- entries and nodes ------------------------------------------------------------------------
  */
 
-size_t vtree_entry(struct vtree *t, uint32_t dir, const char *name, size_t len, bool put)
+size_t tree_entry(struct vtree *t, uint32_t dir, const char *name, size_t len, bool put)
 {
 	bool fresh = false;
 	size_t i;
@@ -30,17 +30,31 @@ size_t vtree_entry(struct vtree *t, uint32_t dir, const char *name, size_t len, 
 	GROW(t->child, t->cap_child, i);
 	if (fresh)
 		t->child[i] = 0;
+	if (fresh && t->keeps) {
+		GROW(t->past, t->cap_past, i);
+		t->past[i] = 0;
+	}
 	return i;
 }
 
-uint32_t vtree_add_node(struct vtree *t, struct vnode one)
+/* Returns what the entry holds at the moment, as in t->child. */
+static uint32_t child_of(const struct vtree *t, size_t i)
+{
+	uint32_t v = t->keeps ? t->past[i] : 0;
+
+	while (v && t->versions[v - 1].seq < t->moment)
+		v = t->versions[v - 1].next;
+	return v ? t->versions[v - 1].child : t->child[i];
+}
+
+uint32_t tree_add_node(struct vtree *t, struct vnode one)
 {
 	GROW(t->nodes, t->cap_nodes, t->n_nodes);
 	t->nodes[t->n_nodes] = one;
 	return t->n_nodes++;
 }
 
-bool vtree_is_at_home(const struct vtree *t, size_t i)
+bool tree_is_at_home(const struct vtree *t, size_t i)
 {
 	const struct vnode *n;
 
@@ -50,31 +64,51 @@ bool vtree_is_at_home(const struct vtree *t, size_t i)
 	return n->up != NO_NODE && n->entry == i;
 }
 
-void vtree_set_child(struct vtree *t, uint32_t dir, const char *name, uint32_t node)
+static void keep_version(struct vtree *t, uint32_t dir, const char *name, uint32_t child)
 {
-	size_t i = vtree_entry(t, dir, name, strlen(name), true);
-	bool held = t->child[i] && !vtree_is_at_home(t, i);
+	size_t len = strlen(name), i;
 
-	t->child[i] = node == NO_NODE ? 0 : node + 1;
-	t->nodes[dir].held += (t->child[i] && !vtree_is_at_home(t, i)) - held;
+	(void)tree_enter(t, dir, name, len); /* what the folder has there */
+	i = tree_entry(t, dir, name, len, true);
+	GROW(t->versions, t->cap_versions, t->n_versions);
+	t->versions[t->n_versions++] =
+		(struct vversion){.seq = t->seq, .child = child, .next = t->past[i]};
+	t->past[i] = t->n_versions;
 }
 
-bool vtree_lies(const struct vnode *n)
+void tree_set_child(struct vtree *t, uint32_t dir, const char *name, uint32_t node)
+{
+	size_t i;
+	bool held;
+
+	if (t->keeps) {
+		keep_version(t, dir, name, node == NO_NODE ? 0 : node + 1);
+		return;
+	}
+	i = tree_entry(t, dir, name, strlen(name), true);
+	held = t->child[i] && !tree_is_at_home(t, i);
+
+	t->child[i] = node == NO_NODE ? 0 : node + 1;
+	t->nodes[dir].held += (t->child[i] && !tree_is_at_home(t, i)) - held;
+}
+
+/* Returns whether the node's entries that the tree lacks may be read where it lies. */
+static bool tree_lies(const struct vnode *n)
 {
 	return n->up != NO_NODE || n->root >= 0 || n->slot;
 }
 
-uint32_t vtree_enter(struct vtree *t, uint32_t dir, const char *name, size_t len)
+uint32_t tree_enter(struct vtree *t, uint32_t dir, const char *name, size_t len)
 {
-	size_t i = vtree_entry(t, dir, name, len, false);
+	size_t i = tree_entry(t, dir, name, len, false);
 	uint32_t node;
 
 	if (i != PATH_SET_NONE)
-		return t->child[i] ? t->child[i] - 1 : NO_NODE;
-	if (!vtree_lies(&t->nodes[dir]))
+		return child_of(t, i) - 1; /* 0: NO_NODE */
+	if (!tree_lies(&t->nodes[dir]))
 		return NO_NODE;
-	i = vtree_entry(t, dir, name, len, true);
-	node = vtree_add_node(t, (struct vnode){.up = dir, .entry = (uint32_t)i, .root = -1});
+	i = tree_entry(t, dir, name, len, true);
+	node = tree_add_node(t, (struct vnode){.up = dir, .entry = (uint32_t)i, .root = -1});
 	t->child[i] = node + 1;
 	return node;
 }
@@ -85,18 +119,18 @@ static uint32_t root_node(struct vtree *t, int root)
 	size_t i;
 
 	snprintf(name, sizeof(name), "%d", root);
-	i = vtree_entry(t, NO_NODE, name, strlen(name), true);
+	i = tree_entry(t, NO_NODE, name, strlen(name), true);
 	if (!t->child[i])
-		t->child[i] = vtree_add_node(t, (struct vnode){.up = NO_NODE, .root = root}) + 1;
+		t->child[i] = tree_add_node(t, (struct vnode){.up = NO_NODE, .root = root}) + 1;
 	return t->child[i] - 1;
 }
 
-uint32_t vtree_walk(struct vtree *t, int root, const char *path, const char **leaf)
+uint32_t tree_walk(struct vtree *t, int root, const char *path, const char **leaf)
 {
 	uint32_t dir = root_node(t, root);
 
 	for (const char *slash; dir != NO_NODE && (slash = strchr(path, '/')); path = slash + 1)
-		dir = vtree_enter(t, dir, path, (size_t)(slash - path));
+		dir = tree_enter(t, dir, path, (size_t)(slash - path));
 	*leaf = path;
 	return dir;
 }
@@ -119,7 +153,7 @@ static void put_before(struct buf *b, size_t *start, const char *name)
 	memcpy(b->data + *start, name, len);
 }
 
-const struct vnode *vtree_place_of(struct vtree *t, uint32_t dir, const char *name)
+const struct vnode *tree_place_of(struct vtree *t, uint32_t dir, const char *name)
 {
 	const struct vnode *n = &t->nodes[dir], *base = n;
 	char slot[24] = "";
@@ -142,20 +176,17 @@ const struct vnode *vtree_place_of(struct vtree *t, uint32_t dir, const char *na
 	return base;
 }
 
-int vtree_objects_of(struct vtree *t, size_t log)
+int tree_objects_of(struct vtree *t, size_t log)
 {
-	AUTO_CLOSE int dir = -1;
+	AUTO_FREE char *name = NULL;
 
 	if (t->obj_log == log + 1)
 		return t->obj;
 	if (t->obj_log)
 		util_close_fd(&t->obj);
-	t->obj_log = 0;
-	dir = store_open_dir(t->j, t->dirs->list[log]);
-	t->obj = dir < 0 ? dir : openat(dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (t->obj < 0)
-		return dir < 0 ? dir : -errno;
-	t->obj_log = log + 1;
+	name = path_join(t->dirs->list[log], "obj");
+	t->obj = store_open_dir(t->j, name);
+	t->obj_log = t->obj < 0 ? 0 : log + 1;
 	return t->obj;
 }
 
@@ -164,7 +195,7 @@ static int look_in_store(struct vtree *t, size_t log, struct vobject *ret)
 {
 	AUTO_CLOSE int fd = -1;
 	char *name = t->path.data, *slash;
-	int r = vtree_objects_of(t, log);
+	int r = tree_objects_of(t, log);
 
 	if (r < 0)
 		return r;
@@ -183,15 +214,19 @@ static int look_in_store(struct vtree *t, size_t log, struct vobject *ret)
 	}
 	ret->at.name = name;
 	r = object_stat(ret->at.fd, name, &ret->o);
-	if (fd >= 0) /* content below an object is not compared */
+	if (t->keeps && fd >= 0) {
+		util_close_fd(&t->below);
+		t->below = take_fd(&fd);
+	} else if (fd >= 0) { /* content below an object is not compared */
 		ret->at.fd = -1;
+	}
 	return r;
 }
 
 static int look_where_it_lies(struct vtree *t, uint32_t dir, const char *name, struct reach *w,
 			      struct vobject *ret)
 {
-	const struct vnode *n = vtree_place_of(t, dir, name);
+	const struct vnode *n = tree_place_of(t, dir, name);
 
 	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = n->root};
 	if (n->root >= 0)
@@ -199,7 +234,7 @@ static int look_where_it_lies(struct vtree *t, uint32_t dir, const char *name, s
 	return n->slot ? look_in_store(t, n->log, ret) : 0;
 }
 
-struct linked_node *vtree_linked_find(const struct vtree *t, const struct object *o)
+struct linked_node *tree_linked_find(const struct vtree *t, const struct object *o)
 {
 	const uint64_t key[2] = {o->dev, o->ino};
 	struct linked_node *one;
@@ -208,11 +243,11 @@ struct linked_node *vtree_linked_find(const struct vtree *t, const struct object
 	return one;
 }
 
-void vtree_linked_add(struct vtree *t, const struct object *o, uint32_t node)
+void tree_linked_add(struct vtree *t, const struct object *o, uint32_t node)
 {
 	struct linked_node *one;
 
-	if (o->nlink < 2 || S_ISDIR(o->mode) || o->mode == OBJECT_UNSEEN || vtree_linked_find(t, o))
+	if (o->nlink < 2 || S_ISDIR(o->mode) || o->mode == OBJECT_UNSEEN || tree_linked_find(t, o))
 		return;
 	one = xcalloc(1, sizeof(*one));
 	one->key[0] = o->dev;
@@ -225,7 +260,9 @@ static void take_state(const struct vtree *t, uint32_t node, struct vobject *ret
 {
 	const struct linked_node *one = NULL;
 
-	if (ret->o.nlink > 1 && !S_ISDIR(ret->o.mode) && (one = vtree_linked_find(t, &ret->o)))
+	if (t->keeps)
+		return;
+	if (ret->o.nlink > 1 && !S_ISDIR(ret->o.mode) && (one = tree_linked_find(t, &ret->o)))
 		node = one->node;
 	if (node != NO_NODE && t->nodes[node].state)
 		ret->state = &t->states[t->nodes[node].state - 1];
@@ -233,7 +270,7 @@ static void take_state(const struct vtree *t, uint32_t node, struct vobject *ret
 		ret->o.mode = ret->state->side.mode;
 }
 
-int vtree_look_at_node(struct vtree *t, uint32_t node, struct reach *w, struct vobject *ret)
+int tree_look_at_node(struct vtree *t, uint32_t node, struct reach *w, struct vobject *ret)
 {
 	const struct vnode *n = &t->nodes[node];
 	int r;
@@ -247,57 +284,64 @@ int vtree_look_at_node(struct vtree *t, uint32_t node, struct reach *w, struct v
 	return r;
 }
 
-int vtree_peek(struct vtree *t, uint32_t dir, const char *leaf, struct reach *w,
-	       struct vobject *ret)
+int tree_peek(struct vtree *t, uint32_t dir, const char *leaf, struct reach *w, struct vobject *ret)
 {
-	size_t i = *leaf ? vtree_entry(t, dir, leaf, strlen(leaf), false) : PATH_SET_NONE;
+	size_t i = *leaf ? tree_entry(t, dir, leaf, strlen(leaf), false) : PATH_SET_NONE;
 	int r;
 
 	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = -1};
 	if (i != PATH_SET_NONE)
-		return t->child[i] ? vtree_look_at_node(t, t->child[i] - 1, w, ret) : 0;
+		return child_of(t, i) ? tree_look_at_node(t, child_of(t, i) - 1, w, ret) : 0;
 	r = look_where_it_lies(t, dir, leaf, w, ret);
 	if (r == 0)
 		take_state(t, NO_NODE, ret);
 	return r;
 }
 
-int vtree_look(struct vtree *t, int root, const char *path, struct reach *w, struct vobject *ret)
+int tree_look(struct vtree *t, int root, const char *path, struct reach *w, struct vobject *ret)
 {
 	const char *leaf;
-	uint32_t dir = vtree_walk(t, root, path, &leaf);
+	uint32_t dir = tree_walk(t, root, path, &leaf);
 	int r;
 
 	*ret = (struct vobject){.at = {.fd = -1, .name = ""}, .root = -1};
-	r = dir == NO_NODE ? 0 : vtree_peek(t, dir, leaf, w, ret);
+	r = dir == NO_NODE ? 0 : tree_peek(t, dir, leaf, w, ret);
 	ret->in_folder = ret->root == root && str_eq(t->path.data, path);
 	return r;
 }
 
-uint32_t vtree_node_at(struct vtree *t, int root, const char *path, struct vobject *ret)
+uint32_t tree_node(struct vtree *t, int root, const char *path)
+{
+	const char *leaf;
+	uint32_t dir = tree_walk(t, root, path, &leaf);
+
+	return dir == NO_NODE || !*leaf ? dir : tree_enter(t, dir, leaf, strlen(leaf));
+}
+
+uint32_t tree_node_at(struct vtree *t, int root, const char *path, struct vobject *ret)
 {
 	const struct linked_node *one;
 	struct reach w = {0};
-	const char *leaf;
-	uint32_t dir = vtree_walk(t, root, path, &leaf), node;
+	uint32_t node = tree_node(t, root, path);
 
 	*ret = (struct vobject){0};
-	node = dir == NO_NODE || !*leaf ? dir : vtree_enter(t, dir, leaf, strlen(leaf));
-	if (node == NO_NODE || vtree_look_at_node(t, node, &w, ret) < 0)
+	if (t->keeps)
+		return node;
+	if (node == NO_NODE || tree_look_at_node(t, node, &w, ret) < 0)
 		node = NO_NODE;
 	reach_close(t->j, &w);
 	if (node == NO_NODE || (!ret->o.mode && !ret->state && !t->nodes[node].held))
 		return NO_NODE;
 	if (ret->o.nlink < 2 || S_ISDIR(ret->o.mode) || ret->o.mode == OBJECT_UNSEEN)
 		return node;
-	one = vtree_linked_find(t, &ret->o);
+	one = tree_linked_find(t, &ret->o);
 	if (one)
 		return one->node;
-	vtree_linked_add(t, &ret->o, node);
+	tree_linked_add(t, &ret->o, node);
 	return node;
 }
 
-void vtree_done(struct vtree *t)
+void tree_done(struct vtree *t)
 {
 	struct linked_node *one, *rest;
 
@@ -308,9 +352,14 @@ void vtree_done(struct vtree *t)
 	if (t->obj_log)
 		util_close_fd(&t->obj);
 	t->obj_log = 0;
+	if (t->keeps)
+		util_close_fd(&t->below);
 	u64_set_done(&t->written);
 	path_set_done(&t->names);
 	free(t->child);
+	free(t->past);
+	free(t->versions);
+	free(t->changes);
 	free(t->nodes);
 	free(t->states);
 	buf_done(&t->key);
