@@ -98,11 +98,11 @@ bool policy_is_of_profile(const struct policy *p, const char *path)
 {
 	AUTO_FREE struct rule_match *list = NULL;
 	size_t n = rules_explain(p->rules, RULE_WRITE, path, policy_now(), &list);
-	bool found = check_leads_to_writes(p, path, true);
+	bool found = false;
 
 	for (size_t i = 0; i < n; i++)
 		found = found || list[i].rule->of->level == LEVEL_PROFILE;
-	return found;
+	return found || check_leads_to_writes(p, path, true); /* which looks at every rule */
 }
 
 /* Returns how much of a pattern names the program's own directory in the home, or 0. */
