@@ -485,6 +485,37 @@ static void what_has_only_the_number_is_not_what_was_there(void **state)
 	assert_int_equal(open_side(f, first, "a", true), -ESTALE);
 }
 
+/* A concurrent step, which has captured the file, writes to it between this step's rename of it and
+ * its first write: what this step captures then is not what was there before. */
+static void what_another_wrote_before_it_was_captured(void **state)
+{
+	struct fix *f = *state;
+	struct step *another;
+	struct at a;
+	int fd;
+	int64_t id;
+
+	one_step(f, "touch a", put(f, "a", "was\n"));
+	begin(f, "exec >a; echo one; sleep 1; echo more");
+	a = at(f, "a");
+	fd = op_open(f->s, &a, O_WRONLY | O_TRUNC, 0, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, "one\n", 4), 0);
+	another = f->s;
+	begin(f, "mv a b; echo is >b");
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	assert_int_equal(io_write_all(fd, "more\n", 5), 0);
+	assert_int_equal(put(f, "b", "is\n"), 0);
+	id = committed(f);
+	close(fd);
+	f->s = another;
+	committed(f);
+	fd = open_then(f, id, "b");
+	if (fd >= 0)
+		close(fd);
+	assert_int_equal(fd, -ESTALE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -495,6 +526,7 @@ int main(void)
 		TEST(a_removed_name_shows_what_it_named),
 		TEST(what_a_human_changed_is_not_what_was_there),
 		cmocka_unit_test(what_another_name_says_that_a_human_took_away),
+		TEST(what_another_wrote_before_it_was_captured),
 		TEST(what_has_only_the_number_is_not_what_was_there),
 		TEST(what_only_its_time_was_set_of),
 		TEST(what_only_its_time_was_set_of_after_a_redo),
