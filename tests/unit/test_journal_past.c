@@ -430,6 +430,18 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 	}
 }
 
+/* The name that a step removed was the last one by then. */
+static void what_a_human_wrote_to_what_was_removed(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *b = xasprintf("%s/b", f->folder);
+	int64_t id = a_name_is_removed(f);
+
+	outside(f, "b", "the human's\n");
+	assert_int_equal(unlink(b), 0);
+	assert_int_equal(open_then(f, id, "a"), -ESTALE);
+}
+
 /* Writes to a file by the name b, or sets its time, and an editor of the human takes that name. */
 static void what_another_name_says_that_a_human_took_away(void **state)
 {
@@ -525,6 +537,7 @@ int main(void)
 		cmocka_unit_test(what_was_written_by_another_name),
 		TEST(a_removed_name_shows_what_it_named),
 		TEST(what_a_human_changed_is_not_what_was_there),
+		TEST(what_a_human_wrote_to_what_was_removed),
 		cmocka_unit_test(what_another_name_says_that_a_human_took_away),
 		TEST(what_another_wrote_before_it_was_captured),
 		TEST(what_has_only_the_number_is_not_what_was_there),

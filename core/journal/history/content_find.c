@@ -336,16 +336,18 @@ static bool is_present(struct look *s)
 {
 	const struct vchange *gone = s->gone;
 	struct change_side now;
+	bool own;
 
 	change_side_set(&now, &s->lies);
 	if (!now.exists || (now.mode ^ s->want->mode) & S_IFMT)
 		return false;
 	if (s->by_inode && now.ino != s->want->ino)
 		return false;
-	if (gone && s->lies.nlink < 2 && &s->p->logs[gone->log] == s->own)
+	own = gone && s->lies.nlink < 2 && &s->p->logs[gone->log] == s->own;
+	if (now.size != s->want->size && (S_ISREG(now.mode) || !own))
+		return false;
+	if (own || !S_ISREG(now.mode))
 		return true;
-	if (now.size != s->want->size || !S_ISREG(now.mode))
-		return now.size == s->want->size;
 	return leads_to(s, s->n, gone ? gone->seq : UINT64_MAX, gone ? gone->log : UINT32_MAX,
 			now.mtime_ns);
 }
