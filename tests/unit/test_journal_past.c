@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* Returns a descriptor of the content before the step, or a negative errno. */
-static int open_then(struct fix *f, int64_t id, const char *path)
+/* Returns a descriptor of the content before or after the step, or a negative errno. */
+static int open_side(struct fix *f, int64_t id, const char *path, bool after)
 {
 	struct change *list;
 	int fd = -1, r = -ENOENT;
@@ -12,21 +12,36 @@ static int open_then(struct fix *f, int64_t id, const char *path)
 	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
 	for (size_t i = 0; i < n; i++)
 		if (str_eq(list[i].path, path))
-			r = journal_content(f->j, id, &list[i], false, &fd, &f->err);
+			r = journal_content(f->j, id, &list[i], after, &fd, &f->err);
 	change_free(list, n);
 	return r < 0 ? r : fd;
 }
 
-static void assert_was(struct fix *f, int64_t id, const char *path, const char *want)
+static int open_then(struct fix *f, int64_t id, const char *path)
+{
+	return open_side(f, id, path, false);
+}
+
+static void assert_side(struct fix *f, int64_t id, const char *path, bool after, const char *want)
 {
 	AUTO_FREE char *text = NULL;
-	int fd = open_then(f, id, path);
+	int fd = open_side(f, id, path, after);
 
 	if (fd < 0)
 		fail_msg("%s", f->err.text);
 	assert_int_equal(io_read_all(fd, 1 << 20, &text, NULL), 0);
 	close(fd);
 	assert_string_equal(text, want);
+}
+
+static void assert_was(struct fix *f, int64_t id, const char *path, const char *want)
+{
+	assert_side(f, id, path, false, want);
+}
+
+static void assert_after(struct fix *f, int64_t id, const char *path, const char *want)
+{
+	assert_side(f, id, path, true, want);
 }
 
 /* The logs were written anew after a query for the content. */
@@ -415,6 +430,104 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 	}
 }
 
+/* The name that a step removed was the last one by then. */
+static void what_a_human_wrote_to_what_was_removed(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *b = xasprintf("%s/b", f->folder);
+	int64_t id = a_name_is_removed(f);
+
+	outside(f, "b", "the human's\n");
+	assert_int_equal(unlink(b), 0);
+	assert_int_equal(open_then(f, id, "a"), -ESTALE);
+}
+
+/* Writes to a file by the name b, or sets its time, and an editor of the human takes that name. */
+static void what_another_name_says_that_a_human_took_away(void **state)
+{
+	for (int way = 0; way < 4; way++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *b = xasprintf("%s/b", f->folder);
+		AUTO_FREE char *c = xasprintf("%s/c", f->folder);
+		int64_t id, first;
+
+		(void)state;
+		begin(f, "touch a; ln a b");
+		assert_int_equal(put(f, "a", "was\n"), 0);
+		assert_int_equal(ln(f, "a", "b"), 0);
+		first = committed(f);
+		begin(f, way < 2 ? "echo is >b" : "touch -d b");
+		if (way < 2)
+			assert_int_equal(put(f, "b", "is now\n"), 0);
+		else
+			touch(f, "b", 1000);
+		id = committed(f);
+		assert_int_equal(way % 2 ? rename(b, c) : unlink(b), 0);
+		one_step(f, "touch b", put(f, "b", "another\n"));
+		assert_after(f, first, "a", "was\n");
+		if (way < 2)
+			assert_was(f, id, "b", "was\n");
+		fix_free(f);
+	}
+}
+
+/* The human replaced the file at `a`; a later file has its inode number and size, no more. */
+static void what_has_only_the_number_is_not_what_was_there(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *a = xasprintf("%s/a", f->folder);
+	int64_t first = one_step(f, "touch a", put(f, "a", "was1\n"));
+
+	assert_int_equal(unlink(a), 0);
+	usleep(20000);
+	for (int i = 0; i < 8; i++) { /* ext4 gives the number to the next new file */
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		outside(f, name, "hers\n");
+	}
+	begin(f, "echo is >n*");
+	for (int i = 0; i < 8; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		assert_int_equal(put(f, name, "is\n"), 0);
+	}
+	committed(f);
+	assert_int_equal(open_side(f, first, "a", true), -ESTALE);
+}
+
+/* A concurrent step, which has captured the file, writes to it between this step's rename of it and
+ * its first write: what this step captures then is not what was there before. */
+static void what_another_wrote_before_it_was_captured(void **state)
+{
+	struct fix *f = *state;
+	struct step *another;
+	struct at a;
+	int fd;
+	int64_t id;
+
+	one_step(f, "touch a", put(f, "a", "was\n"));
+	begin(f, "exec >a; echo one; sleep 1; echo more");
+	a = at(f, "a");
+	fd = op_open(f->s, &a, O_WRONLY | O_TRUNC, 0, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, "one\n", 4), 0);
+	another = f->s;
+	begin(f, "mv a b; echo is >b");
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	assert_int_equal(io_write_all(fd, "more\n", 5), 0);
+	assert_int_equal(put(f, "b", "is\n"), 0);
+	id = committed(f);
+	close(fd);
+	f->s = another;
+	committed(f);
+	fd = open_then(f, id, "b");
+	if (fd >= 0)
+		close(fd);
+	assert_int_equal(fd, -ESTALE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -424,6 +537,10 @@ int main(void)
 		cmocka_unit_test(what_was_written_by_another_name),
 		TEST(a_removed_name_shows_what_it_named),
 		TEST(what_a_human_changed_is_not_what_was_there),
+		TEST(what_a_human_wrote_to_what_was_removed),
+		cmocka_unit_test(what_another_name_says_that_a_human_took_away),
+		TEST(what_another_wrote_before_it_was_captured),
+		TEST(what_has_only_the_number_is_not_what_was_there),
 		TEST(what_only_its_time_was_set_of),
 		TEST(what_only_its_time_was_set_of_after_a_redo),
 		cmocka_unit_test(what_two_steps_set_the_time_of),

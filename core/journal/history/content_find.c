@@ -21,6 +21,8 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/grow.h"
 
+#define INODE_MAX 64 /* records of one inode number: more are of many files */
+
 int content_open(struct journal *j, int dirfd, const char *name)
 {
 	char target[PATH_MAX];
@@ -65,7 +67,8 @@ struct look {
 	const struct vchange *gone; /* the record that moved it to a step's objects, or NULL */
 	uint32_t *list; /* what records say of it, by index in tree.changes, the oldest first */
 	size_t n, cap;
-	size_t bytes; /* the one that captured its bytes, or n: they are where it lies */
+	size_t bytes;  /* the one that captured its bytes, or n: they are where it lies */
+	bool by_inode; /* follow_inode() made the list */
 };
 
 static int open_slot(struct look *s, const struct vchange *c)
@@ -186,16 +189,46 @@ static void add_links(struct look *s)
 /* Returns whether the step itself captured the bytes: that capture is right. */
 static bool is_own(const struct look *s)
 {
-	return s->bytes == 0 && s->n && &s->p->logs[change_at(s, 0)->log] == s->own;
+	return !s->by_inode && s->bytes == 0 && s->n && &s->p->logs[change_at(s, 0)->log] == s->own;
+}
+
+static void find_captured(struct look *s)
+{
+	drop_older(s);
+	s->bytes = 0;
+	while (s->bytes < s->n && !has_captured(change_at(s, s->bytes)))
+		s->bytes++;
 }
 
 static void list_from(struct look *s, uint64_t moment)
 {
 	list_changes(s, moment);
-	drop_older(s);
-	s->bytes = 0;
-	while (s->bytes < s->n && !has_captured(change_at(s, s->bytes)))
-		s->bytes++;
+	find_captured(s);
+}
+
+/* The records may name another hard link, whose name an external writer has taken away. Lists those
+ * about the inode number instead. It may be reused: each is checked by its time. Returns whether
+ * there are any. */
+static bool follow_inode(struct look *s, bool before)
+{
+	uint64_t from = before ? MIN(s->own->first, s->moment) : s->moment;
+	const struct past_inode *one;
+	size_t n = past_of_inode(s->p, s->want->ino, &one);
+	bool more = true;
+
+	s->by_inode = true;
+	s->n = 0;
+	for (; n-- && more && s->n < INODE_MAX; one++) {
+		const struct vchange *c = &s->p->tree.changes[one->change];
+
+		if (c->seq < from)
+			continue;
+		add_change(s, c);
+		add_node(s, one->node);
+		more = !has_captured(c) || c->seq < s->moment;
+	}
+	find_captured(s);
+	return s->n;
 }
 
 /* Looks at the object as it is now. */
@@ -257,6 +290,8 @@ static bool fits(const struct look *s, const struct course *c, uint64_t seq, uin
 		return true;
 	for (size_t i = 0; set && !left && i < s->n_nodes; i++)
 		left = past_left_of(s->p, c->set - 1, s->nodes[i]);
+	if (set && !left && s->by_inode)
+		left = past_left_of_inode(s->p, c->set - 1, s->want->ino);
 	if (!left)
 		return mtime_ns == c->mtime_ns;
 	return left->exists && left->size == s->want->size && left->mtime_ns == mtime_ns;
@@ -271,7 +306,7 @@ static bool leads_to(struct look *s, size_t end, uint64_t seq, uint32_t log, int
 	for (size_t i = 0; i < end; i++) {
 		struct vchange *one = change_at(s, i);
 		int64_t at = time_of(s, one);
-		bool own = i == 0 && &s->p->logs[one->log] == s->own;
+		bool own = i == 0 && !s->by_inode && &s->p->logs[one->log] == s->own;
 
 		if (one->type == REC_GONE && at < 0) /* its last hard link */
 			continue;
@@ -290,11 +325,10 @@ static bool is_captured(struct look *s, int fd)
 	struct vchange *c = change_at(s, s->bytes);
 	struct object o;
 
-	if (is_own(s))
-		return true;
-	return object_stat(fd, "", &o) == 0 && o.size == s->want->size &&
-	       leads_to(s, s->bytes, c->seq, c->log,
-			c->type == REC_XINODE ? o.mtime_ns : time_of(s, c));
+	if (object_stat(fd, "", &o) < 0 || o.size != s->want->size)
+		return false; /* of its own: a concurrent step wrote to it before */
+	return is_own(s) || leads_to(s, s->bytes, c->seq, c->log,
+				     c->type == REC_XINODE ? o.mtime_ns : time_of(s, c));
 }
 
 /* Returns whether the inode as it lies is the wanted object. */
@@ -302,14 +336,18 @@ static bool is_present(struct look *s)
 {
 	const struct vchange *gone = s->gone;
 	struct change_side now;
+	bool own;
 
 	change_side_set(&now, &s->lies);
 	if (!now.exists || (now.mode ^ s->want->mode) & S_IFMT)
 		return false;
-	if (gone && s->lies.nlink < 2 && &s->p->logs[gone->log] == s->own)
+	if (s->by_inode && now.ino != s->want->ino)
+		return false;
+	own = gone && s->lies.nlink < 2 && &s->p->logs[gone->log] == s->own;
+	if (now.size != s->want->size && (S_ISREG(now.mode) || !own))
+		return false;
+	if (own || !S_ISREG(now.mode))
 		return true;
-	if (now.size != s->want->size || !S_ISREG(now.mode))
-		return now.size == s->want->size;
 	return leads_to(s, s->n, gone ? gone->seq : UINT64_MAX, gone ? gone->log : UINT32_MAX,
 			now.mtime_ns);
 }
@@ -422,6 +460,11 @@ int content_find(struct journal *j, int64_t id, const struct change *c, bool aft
 	r = find_object(&s, id, c, after, undone);
 	if (r == 0 && content_has_bytes(s.want))
 		r = find_bytes(&s, c->root, ret);
+	if (r == -ESTALE && !ret->damaged && s.own && S_ISREG(s.want->mode) &&
+	    follow_inode(&s, !after && !undone)) {
+		util_close_fd(&ret->fd);
+		r = find_bytes(&s, c->root, ret);
+	}
 	if (r == 0 && whole)
 		r = find_meta(&s, c->root, ret);
 	if (r == 0 && whole && !S_ISDIR(s.want->mode))

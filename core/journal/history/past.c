@@ -188,11 +188,13 @@ static void past_free(struct past *p)
 		util_close_fd(&p->logs[i].fd);
 		step_names_done(&p->logs[i].names);
 		free(p->logs[i].left);
+		free(p->logs[i].left_by_ino);
 	}
 	free(p->logs);
 	names_done(&p->dirs);
 	tree_done(&p->tree);
 	free(p->blind);
+	free(p->inodes);
 	free(p);
 }
 
@@ -346,4 +348,45 @@ void past_load_links(struct past *p)
 		}
 	}
 	p->linked = true;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct past_inode *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return (x->change < y->change) - (x->change > y->change); /* the newest came first */
+}
+
+static void sort_inodes(struct past *p)
+{
+	struct vtree *t = &p->tree;
+	size_t n = 0;
+
+	p->inodes = xcalloc(t->n_changes + 1, sizeof(*p->inodes));
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		for (struct vchange *c = tree_change(t, i, 0); c; c = tree_next_change(t, c))
+			p->inodes[n++] = (struct past_inode){c->ino, (uint32_t)(c - t->changes), i};
+	qsort(p->inodes, n, sizeof(*p->inodes), by_inode);
+}
+
+size_t past_of_inode(struct past *p, uint64_t ino, const struct past_inode **ret)
+{
+	size_t lo = 0, hi = p->tree.n_changes, n = 0;
+
+	if (!p->inodes)
+		sort_inodes(p);
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->inodes[mid].ino < ino)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo + n < p->tree.n_changes && p->inodes[lo + n].ino == ino)
+		n++;
+	*ret = p->inodes + lo;
+	return n;
 }

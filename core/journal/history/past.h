@@ -31,8 +31,14 @@ struct past_log {
 	uint64_t end;	      /* the record at which the step ended */
 	bool named, asked;    /* `names`, `left` are loaded */
 	struct step_names names;
-	struct past_left *left; /* sorted by node */
+	struct past_left *left;	       /* sorted by node */
+	struct past_left *left_by_ino; /* the same, on demand */
 	size_t n_left, cap_left;
+};
+
+struct past_inode { /* a record about an object, by its inode number */
+	uint64_t ino;
+	uint32_t change, node;
 };
 
 struct past {
@@ -49,7 +55,8 @@ struct past {
 		int64_t id;
 	} * blind;
 	size_t n_blind;
-	bool linked; /* past_load_links() was called */
+	bool linked;		   /* past_load_links() was called */
+	struct past_inode *inodes; /* on demand; sorted, the oldest record first */
 };
 
 /* Makes the tree for a step, or returns the present one. Borrowed until the next call of this or of
@@ -67,9 +74,13 @@ uint32_t past_find(struct past *p, struct past_log *log, const struct change *c,
 /* Notes the nodes with changes of each file with several hard links: as tree_linked_find(), and on
  * from vnode.held. */
 void past_load_links(struct past *p);
+/* Returns how many records are about objects with this inode number. Sets *ret to the first. */
+size_t past_of_inode(struct past *p, uint64_t ino, const struct past_inode **ret);
 /* Reads the whole record of a change. */
 int past_fetch(struct past *p, const struct vchange *c, struct buf *mem, struct rec *ret) MUST_USE;
 /* Returns the state that the change's step left of the file, or NULL if it is unknown.
  * (past_left.c)
  */
 const struct change_side *past_left_of(struct past *p, uint32_t log, uint32_t node);
+/* Does the same for a file with this inode number, of which the name may be unknown. */
+const struct change_side *past_left_of_inode(struct past *p, uint32_t log, uint64_t ino);

@@ -1,6 +1,7 @@
 /* past_left - finds the state in which a step left a file. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
@@ -27,8 +28,6 @@ static void take(void *data, const struct summary *head, const struct change *c)
 	if (!side->exists || !S_ISREG(side->mode))
 		return;
 	node = past_find(to->p, log, c, !to->p->undone, &moment);
-	if (node == NO_NODE)
-		return;
 	GROW(log->left, log->cap_left, log->n_left);
 	log->left[log->n_left++] = (struct past_left){node, *side};
 }
@@ -40,11 +39,20 @@ static int by_node(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
+static int by_ino(const void *a, const void *b)
+{
+	const struct past_left *x = a, *y = b;
+
+	return (x->side.ino > y->side.ino) - (x->side.ino < y->side.ino);
+}
+
 static struct past_left *find(const struct past_log *log, uint32_t node)
 {
 	const struct past_left key = {.node = node};
 
-	return log->n_left ? bsearch(&key, log->left, log->n_left, sizeof(key), by_node) : NULL;
+	return log->n_left && node != NO_NODE
+		       ? bsearch(&key, log->left, log->n_left, sizeof(key), by_node)
+		       : NULL;
 }
 
 /* Marks files that were edited from outside while the step ran: their state is not the step's. */
@@ -62,6 +70,9 @@ static void take_foreign(struct past *p, struct past_log *log, int stepdir)
 		left = find(log, tree_node(&p->tree, image.root, image.path));
 		if (left)
 			left->side.exists = false;
+		for (size_t i = 0; !left && i < log->n_left; i++)
+			if (log->left[i].side.ino == image.obj.ino)
+				log->left[i].side.exists = false;
 	}
 }
 
@@ -79,14 +90,35 @@ static void load(struct past *p, struct past_log *log)
 	take_foreign(p, log, fd);
 }
 
-const struct change_side *past_left_of(struct past *p, uint32_t log, uint32_t node)
+static struct past_log *ask(struct past *p, uint32_t log)
 {
 	struct past_log *by = &p->logs[log];
-	const struct past_left *left;
 
 	if (!by->asked)
 		load(p, by);
 	by->asked = true;
-	left = find(by, node);
+	return by;
+}
+
+const struct change_side *past_left_of(struct past *p, uint32_t log, uint32_t node)
+{
+	const struct past_left *left = find(ask(p, log), node);
+
+	return left ? &left->side : NULL;
+}
+
+const struct change_side *past_left_of_inode(struct past *p, uint32_t log, uint64_t ino)
+{
+	const struct past_left key = {.side = {.ino = ino}}, *left;
+	struct past_log *by = ask(p, log);
+
+	if (!by->n_left)
+		return NULL;
+	if (!by->left_by_ino) {
+		by->left_by_ino = xcalloc(by->n_left, sizeof(*by->left));
+		memcpy(by->left_by_ino, by->left, by->n_left * sizeof(*by->left));
+		qsort(by->left_by_ino, by->n_left, sizeof(*by->left), by_ino);
+	}
+	left = bsearch(&key, by->left_by_ino, by->n_left, sizeof(key), by_ino);
 	return left ? &left->side : NULL;
 }

@@ -355,8 +355,6 @@ void tree_keep(struct vtree *t, const struct rec *r, size_t log, uint64_t at)
 		return;
 	}
 	node = names ? NO_NODE : tree_node(t, r->root, r->path);
-	if (node == NO_NODE && r->type == REC_META)
-		return;
 	one.log = (uint32_t)log;
 	one.slot = r->type == REC_GONE ? r->slot : 0;
 	if (node == NO_NODE) {
