@@ -406,6 +406,62 @@ static void no_attribute_is_left_out_unasked(void **state)
 	assert_tree(f, before);
 }
 
+static void put_elsewhere(struct fix *f, const char *dir, const char *text)
+{
+	AUTO_CLOSE int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), out = -1;
+	struct at a = {.dirfd = fd,
+		       .dir = "",
+		       .name = "file",
+		       .root = journal_add_root(f->j, dir, false, &f->err)};
+
+	out = op_open(f->s, &a, O_WRONLY | O_CREAT | O_TRUNC, 0600, NULL);
+	assert_true(out >= 0);
+	assert_int_equal(io_write_all(out, text, strlen(text)), 0);
+}
+
+enum edit { /* when a human wrote to the file */
+	NEVER,
+	BETWEEN,
+	AFTER,
+	EDITS
+};
+
+/* Two steps wrote to a file in a granted place; an undo and a redo left it as it is. */
+static void left_elsewhere(enum edit when, size_t n)
+{
+	struct fix *f = fix_new();
+	AUTO_FREE char *dir = xasprintf("%s/grant", f->top);
+	int r = 0;
+
+	assert_int_equal(mkdir(dir, 0755), 0);
+	begin(f, "first");
+	assert_int_equal(put(f, "a", "a\n"), 0);
+	put_elsewhere(f, dir, "first\n");
+	assert_true(commit(f) > 0);
+	if (when == BETWEEN)
+		outside(f, "../grant/file", "the human's\n");
+	begin(f, "second");
+	assert_int_equal(put(f, "b", "b\n"), 0);
+	put_elsewhere(f, dir, "second\n");
+	assert_true(commit(f) > 0);
+	if (when == AFTER)
+		outside(f, "../grant/file", "the human's\n");
+	must(f, undo(f, 2, 0));
+	must(f, redo(f, 0));
+	for (size_t i = 0; i < 2 && r == 0; i += n)
+		r = undo(f, n, UNDO_ALL_PLACES);
+	assert_int_equal(r, when == NEVER ? 0 : -ESTALE);
+	fix_free(f);
+}
+
+static void what_two_steps_left_elsewhere(void **state)
+{
+	(void)state;
+	for (int when = 0; when < EDITS; when++)
+		for (size_t n = 1; n <= 2; n++)
+			left_elsewhere((enum edit)when, n);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -422,6 +478,7 @@ int main(void)
 		TEST(nobody_where_an_attribute_came_by_a_name_that_went),
 		TEST(no_attribute_is_left_out_unasked),
 		TEST(a_file_that_a_human_moved_back_leaves_no_copy),
+		cmocka_unit_test(what_two_steps_left_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
-/* test_journal_scale - cost is linear in the size of a step, not quadratic. */
+/* test_journal_scale - cost is linear in the size of a step, not quadratic; few descriptors. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "tests/support/journalfix.h"
@@ -135,11 +136,50 @@ static void what_a_human_wrote_to_many_files(void **state)
 	assert_grows(names_are_written_by_and_gone, plan_an_undo);
 }
 
+/* ---- descriptors ------------------------------------------------------------------------------
+ */
+
+/* Each step's log has the bytes of one file. */
+static void the_past_of_many_logs_needs_few_descriptors(void **state)
+{
+	struct fix *f = *state;
+	struct change *list;
+	struct rlimit was;
+	char path[32];
+	int64_t id;
+	size_t n;
+
+	begin(f, "set up");
+	for (size_t i = 0; i < FEW; i++)
+		assert_int_equal(put(f, name(path, "f", i), path), 0);
+	id = commit(f);
+	for (size_t i = 0; i < FEW; i++)
+		one_step(f, "echo more >>f", add(f, name(path, "f", i), "more\n"));
+	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
+	assert_int_equal(n, FEW);
+	usleep(50000); /* what is read within a tick of a commit is not kept */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){FEW / 2, was.rlim_max}), 0);
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *text = NULL;
+		int fd = -1;
+
+		must(f, journal_content(f->j, id, &list[i], true, &fd, &f->err));
+		assert_int_equal(io_read_all(fd, 1 << 20, &text, NULL), 0);
+		close(fd);
+		assert_string_equal(text, list[i].path);
+	}
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	change_free(list, n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_one_file_are_read_each_by_itself),
 		cmocka_unit_test(what_a_human_wrote_to_many_files),
+		cmocka_unit_test_setup_teardown(the_past_of_many_logs_needs_few_descriptors,
+						fix_setup, fix_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static int add_log(struct reading *in, const char *dir, int64_t id)
 		log_reader_close(&s);
 		return r < 0 && history_step_is_gone(p->tree.j, dir) ? 0 : r;
 	}
-	*log = (struct past_log){.id = id, .fd = -1, .last = last};
+	*log = (struct past_log){.id = id, .last = last};
 	names_add(&p->dirs, xstrdup(dir));
 	p->n_logs++;
 	r = s.fd < 0 ? -EBADMSG : read_records(in, &s, log, &marked);
@@ -185,12 +185,12 @@ static int load(struct past *p)
 static void past_free(struct past *p)
 {
 	for (size_t i = 0; i < p->n_logs; i++) {
-		util_close_fd(&p->logs[i].fd);
 		step_names_done(&p->logs[i].names);
 		free(p->logs[i].left);
 		free(p->logs[i].left_by_ino);
 	}
 	free(p->logs);
+	util_close_fd(&p->fd);
 	names_done(&p->dirs);
 	tree_done(&p->tree);
 	free(p->blind);
@@ -253,6 +253,7 @@ int past_get(struct journal *j, int64_t id, bool undone, struct past **ret)
 		return r;
 	p = xcalloc(1, sizeof(*p));
 	p->undone = undone;
+	p->fd = -1;
 	p->since = since;
 	p->made_ns = clock_wall_us() * 1000;
 	p->changed_ns = changed_ns(j);
@@ -314,17 +315,25 @@ uint32_t past_find(struct past *p, struct past_log *log, const struct change *c,
 	return tree_node(&p->tree, root, path);
 }
 
+/* Opens the log that a change is in. Returns a descriptor, borrowed until the next call. */
+static int open_log(struct past *p, uint32_t log)
+{
+	AUTO_FREE char *name = NULL;
+
+	if (p->fd >= 0 && p->fd_log == log)
+		return p->fd;
+	util_close_fd(&p->fd);
+	name = path_join(p->dirs.list[log], p->undone ? "redo" : "undo");
+	p->fd = openat(p->tree.j->store, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	p->fd_log = log;
+	return p->fd < 0 ? -errno : p->fd;
+}
+
 int past_fetch(struct past *p, const struct vchange *c, struct buf *mem, struct rec *ret)
 {
-	struct past_log *log = &p->logs[c->log];
-	AUTO_FREE char *name = NULL;
-	int r;
+	int fd = open_log(p, c->log);
+	int r = fd < 0 ? fd : log_reader_fetch(fd, c->at, mem, ret);
 
-	if (log->fd < 0) {
-		name = path_join(p->dirs.list[c->log], p->undone ? "redo" : "undo");
-		log->fd = openat(p->tree.j->store, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	}
-	r = log->fd < 0 ? -errno : log_reader_fetch(log->fd, c->at, mem, ret);
 	return r == 0 && ret->seq != c->seq ? -ESTALE : r;
 }
 

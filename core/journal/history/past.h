@@ -26,7 +26,6 @@ struct past_left { /* the state that the step left of a file */
 
 struct past_log {
 	int64_t id;
-	int fd;		      /* on demand */
 	uint64_t first, last; /* numbers of its records */
 	uint64_t end;	      /* the record at which the step ended */
 	bool named, asked;    /* `names`, `left` are loaded */
@@ -49,6 +48,8 @@ struct past {
 	struct names dirs;  /* of the steps */
 	struct past_log *logs;
 	size_t n_logs;
+	int fd; /* of the log that was read last, at index fd_log; or -1 */
+	uint32_t fd_log;
 	struct vtree tree;
 	struct past_blind { /* the end of a damaged step: its changes are unknown */
 		uint64_t seq;

@@ -73,9 +73,10 @@ void txn_names(struct path_set *set, const struct undo_log *log, const struct re
 
 /* Renames of directories in the logs. */
 struct trips {
-	struct renames all;   /* by steps and rollbacks */
-	struct renames made;  /* by this rollback; empty if it was turned round */
-	struct path_set done; /* paths of its applied records, if it skipped any */
+	struct renames all;	    /* by steps and rollbacks */
+	struct renames made;	    /* by this rollback; empty if it was turned round */
+	struct path_set done;	    /* paths of its applied records, if it skipped any */
+	struct after_images newest; /* if an undo skipped any: the steps' old images */
 };
 
 #define IDLE (REC_SKIPPED | REC_ASIDE)
@@ -91,15 +92,31 @@ static bool has_idle(const struct undo_log *log)
 	return false;
 }
 
+/* Adds images of the step's own work. A damaged file ends them: renew_old() returns its error. */
+static void add_newest(struct trips *trips, int stepdir)
+{
+	AUTO_IMAGE_READER struct after_image_reader reader;
+	struct after_image p;
+	int r = after_image_begin(&reader, stepdir, "post");
+
+	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0)
+		if (!(p.flags & IMAGE_PASSING))
+			after_images_take(&trips->newest, &p);
+}
+
 static void add_done(struct txn *t, struct trips *trips)
 {
 	bool some = false;
 
 	for (size_t i = 0; i < t->n && !some; i++)
 		some = !t->list[i].arrived && has_idle(&txn_to(t, &t->list[i])->log);
-	for (size_t i = 0; i < t->n && some; i++)
-		if (!t->list[i].arrived)
-			add_names(&trips->done, &txn_to(t, &t->list[i])->log, &trips->all, IDLE);
+	for (size_t i = 0; i < t->n && some; i++) {
+		if (t->list[i].arrived)
+			continue;
+		add_names(&trips->done, &txn_to(t, &t->list[i])->log, &trips->all, IDLE);
+		if (!t->redo)
+			add_newest(trips, t->list[i].undo.dir);
+	}
 }
 
 static void trips_add(struct txn *t, struct trips *trips)
@@ -179,6 +196,15 @@ struct renewal {
 	struct whose whose;
 };
 
+/* Returns whether a newer step that is undone, too, has an image of the path: the present state is
+ * that step's, and the plan has found an edit between the two. */
+static bool is_replaced(const struct trips *trips, const struct after_image *old)
+{
+	struct after_image newest;
+
+	return after_images_find(&trips->newest, old->key, &newest) && newest.seq > old->seq;
+}
+
 /* Returns whether the rollback did nothing at the path, and the path was edited from outside after
  * the step's old image. */
 static bool is_edited(const struct txn *t, const struct trips *trips, const struct renewal *n,
@@ -188,7 +214,8 @@ static bool is_edited(const struct txn *t, const struct trips *trips, const stru
 
 	if (t->back || i < n->own || i >= n->idle || old->flags & IMAGE_FOREIGN)
 		return false;
-	return !path_set_has_key(&trips->done, old->key) && after_image_differs(t->j, old);
+	return !path_set_has_key(&trips->done, old->key) && !is_replaced(trips, old) &&
+	       after_image_differs(t->j, old);
 }
 
 static int renew_old(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)
@@ -336,6 +363,7 @@ static int look(struct txn *t)
 	renames_done(&trips.all);
 	renames_done(&trips.made);
 	path_set_done(&trips.done);
+	after_images_done(&trips.newest);
 	return r;
 }
 

@@ -181,8 +181,7 @@ void store_unmake(struct journal *j)
 	rmdir(j->store_path);
 }
 
-/* An undo, and reading the past, may keep a descriptor open for each step, and a session may add a
- * thousand. */
+/* An undo may keep a descriptor open for each step, and a session may add a thousand. */
 #define FILES_WANTED 65536
 
 static void raise_files(void)
