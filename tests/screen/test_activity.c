@@ -59,11 +59,10 @@ static size_t rows(struct scene *s)
 	return 0;
 }
 
-static void levels(void **state)
+TEST(levels)
 {
 	struct scene s;
 
-	(void)state;
 	fill(&s, 120, 40);
 	assert_true(scene_shows(&s, "git commit: 4 files below .git"));
 	assert_false(scene_shows(&s, "objects/1"));
@@ -87,11 +86,10 @@ static void levels(void **state)
 }
 
 /* A command that runs again has one row; a program that reads other files has none. */
-static void commands_outside_of_steps(void **state)
+TEST(commands_outside_of_steps)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "make", 1000000)->running = false;
 	model_add_exec(&s.model, 0, 40, "cat /home/u/.ssh/id", "/usr/bin/cat");
@@ -109,7 +107,7 @@ static void commands_outside_of_steps(void **state)
 
 /* Programs that make runs belong to make; programs that the agent and its shell run are
  * commands. */
-static void the_programs_of_a_command_are_one_row(void **state)
+TEST(the_programs_of_a_command_are_one_row)
 {
 	static const struct {
 		int pid, parent;
@@ -124,7 +122,6 @@ static void the_programs_of_a_command_are_one_row(void **state)
 		     {12, 10, "cat x"}}; /* the number is reused */
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 160, 40, DEPTH_256);
 	s.model.command = xstrdup("claude --continue");
 	for (size_t i = 0; i < ARRAY_LEN(execs); i++)
@@ -141,12 +138,11 @@ static void the_programs_of_a_command_are_one_row(void **state)
 	scene_done(&s);
 }
 
-static void many_files_of_a_directory_are_one_row(void **state)
+TEST(many_files_of_a_directory_are_one_row)
 {
 	struct scene s;
 	char path[64];
 
-	(void)state;
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "npm install", 1000000)->created = 40;
 	model_add_step(&s.model, 2, STEP_COMMAND, "rm -rf data", 2000000);
@@ -175,12 +171,11 @@ static void many_files_of_a_directory_are_one_row(void **state)
 	scene_done(&s);
 }
 
-static void the_project_is_without_usual_refusals_and_answered_questions(void **state)
+TEST(the_project_is_without_usual_refusals_and_answered_questions)
 {
 	struct scene s;
 	struct row *answer;
 
-	(void)state;
 	scene_init(&s, 160, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "x", 1000000)->running = false;
 	model_add_step(&s.model, 2, STEP_COMMAND, "git commit", 1000000)->running = false;
@@ -217,11 +212,10 @@ static void the_project_is_without_usual_refusals_and_answered_questions(void **
 }
 
 /* A row that stands for several has the place, and so the time, of the first. */
-static void times_are_in_order(void **state)
+TEST(times_are_in_order)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 160, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "x", 1000000);
 	model_add_row(&s.model, ROW_TOUCH, 1, 4, 0, "openat", HERE "a", NULL)->wall_us = 61000000;
@@ -235,13 +229,12 @@ static void times_are_in_order(void **state)
 }
 
 /* A program that saves a copy under a new name each time and is refused has one row. */
-static void refusals_alike_are_one(void **state)
+TEST(refusals_alike_are_one)
 {
 	const char *why = "a rule of the profile denies it";
 	struct scene s;
 	char path[64];
 
-	(void)state;
 	scene_init(&s, 160, 40, DEPTH_256);
 	for (int i = 0; i < 9; i++) {
 		snprintf(path, sizeof(path), "/home/u/.agent/backups/a.%d", i % 7);
@@ -262,11 +255,10 @@ static void refusals_alike_are_one(void **state)
 	scene_done(&s);
 }
 
-static void details_and_jumps(void **state)
+TEST(details_and_jumps)
 {
 	struct scene s;
 
-	(void)state;
 	fill(&s, 120, 40);
 	scene_keys(&s, "g j o");
 	assert_true(scene_shows(&s, "one of 4 files of git's own"));
@@ -288,11 +280,10 @@ static void details_and_jumps(void **state)
 }
 
 /* Rows leave the ring below the cursor, which keeps its row. */
-static void a_flood(void **state)
+TEST(a_flood)
 {
 	struct scene s;
 
-	(void)state;
 	fill(&s, 120, 40);
 	for (int i = 0; i < 3 * MODEL_ROWS; i++) {
 		char path[64];
@@ -317,11 +308,10 @@ static void a_flood(void **state)
 }
 
 /* The file comes first, because the end of a row may be cut. */
-static void a_take_back_names_its_file(void **state)
+TEST(a_take_back_names_its_file)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_row(&s.model, ROW_NOTE, 0, 0, 0, "undo",
 		      "restored, as step 6: undo hunk 2 of step 5 -- src/a.c", NULL);
@@ -334,11 +324,10 @@ static void a_take_back_names_its_file(void **state)
 }
 
 /* A row with "denied" opens: the question, its reason, and the answer. */
-static void enter_on_an_answer_says_why(void **state)
+TEST(enter_on_an_answer_says_why)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_row(&s.model, ROW_ASK, 0, 12, 0, "write", "/x/hook", "git runs it on the host");
 	model_add_row(&s.model, ROW_ASK, 0, 13, 0, "write", "/x/hook", "another's reason");
@@ -354,11 +343,10 @@ static void enter_on_an_answer_says_why(void **state)
 }
 
 /* A step that changed nothing is not kept. */
-static void a_temporary_file_is_as_before(void **state)
+TEST(a_temporary_file_is_as_before)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_step(&s.model, 1, STEP_COMMAND, "make", 1000000);
 	touch(&s, 1, "openat", HERE "a.tmp", NULL);
@@ -377,22 +365,4 @@ static void a_temporary_file_is_as_before(void **state)
 	scene_done(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_take_back_names_its_file),
-		cmocka_unit_test(levels),
-		cmocka_unit_test(commands_outside_of_steps),
-		cmocka_unit_test(the_programs_of_a_command_are_one_row),
-		cmocka_unit_test(many_files_of_a_directory_are_one_row),
-		cmocka_unit_test(the_project_is_without_usual_refusals_and_answered_questions),
-		cmocka_unit_test(times_are_in_order),
-		cmocka_unit_test(refusals_alike_are_one),
-		cmocka_unit_test(details_and_jumps),
-		cmocka_unit_test(enter_on_an_answer_says_why),
-		cmocka_unit_test(a_flood),
-		cmocka_unit_test(a_temporary_file_is_as_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -18,7 +18,7 @@ static void open_dialog(struct scene *s)
 
 /* ---- choices --------------------------------------------------------------------------------- */
 
-static void choices_are_made_one_by_one(void **state)
+TEST(choices_are_made_one_by_one)
 {
 	struct scene *s = *state;
 
@@ -40,7 +40,7 @@ static void choices_are_made_one_by_one(void **state)
 }
 
 /* A row ends at a space; a word that is too long fills it. */
-static void words_stay_whole(void **state)
+TEST(words_stay_whole)
 {
 	struct scene *s = *state;
 
@@ -62,7 +62,7 @@ static void words_stay_whole(void **state)
 
 /* Unavailable choices are not on the screen, and their keys say why. No key changes another
  * choice. */
-static void one_choice_never_changes_another(void **state)
+TEST(one_choice_never_changes_another)
 {
 	struct scene *s = *state;
 
@@ -87,7 +87,7 @@ static void one_choice_never_changes_another(void **state)
 	assert_string_equal(s->said.data, "deny 7 once exact\n");
 }
 
-static void all_that_is_known_is_behind_a_key(void **state)
+TEST(all_that_is_known_is_behind_a_key)
 {
 	struct scene *s = *state;
 
@@ -106,7 +106,7 @@ static void all_that_is_known_is_behind_a_key(void **state)
 }
 
 /* With the kernel's deadline on macOS the call ends, but not the question. */
-static void a_call_that_cannot_wait(void **state)
+TEST(a_call_that_cannot_wait)
 {
 	struct scene *s = *state;
 
@@ -125,7 +125,7 @@ static void a_call_that_cannot_wait(void **state)
 	assert_string_equal(s->said.data, "deny 7 once exact\n");
 }
 
-static void a_note_is_shown_before_it_is_sent(void **state)
+TEST(a_note_is_shown_before_it_is_sent)
 {
 	struct scene *s = *state;
 
@@ -144,7 +144,7 @@ static void a_note_is_shown_before_it_is_sent(void **state)
 
 /* After single answers the whole directory is offered: on keys of its own, and with its full
  * path. */
-static void a_third_single_answer_offers_the_directory(void **state)
+TEST(a_third_single_answer_offers_the_directory)
 {
 	static const char *const paths[] = {"/home/u/notes/a", "/home/u/other/b",
 					    "/home/u/notes/c"};
@@ -173,7 +173,7 @@ static void a_third_single_answer_offers_the_directory(void **state)
 	assert_string_equal(s->said.data, "allow 20 session tree\n");
 }
 
-static void no_directory_of_secrets_is_offered(void **state)
+TEST(no_directory_of_secrets_is_offered)
 {
 	struct scene *s = *state;
 
@@ -187,7 +187,7 @@ static void no_directory_of_secrets_is_offered(void **state)
 	}
 }
 
-static void a_whole_home_is_not_offered(void **state)
+TEST(a_whole_home_is_not_offered)
 {
 	static const struct {
 		const char *path;
@@ -234,7 +234,7 @@ static void a_whole_home_is_not_offered(void **state)
 	assert_string_equal(s->said.data, "allow 7 step exact\n");
 }
 
-static void a_directory_that_is_asked_for_is_meant_itself(void **state)
+TEST(a_directory_that_is_asked_for_is_meant_itself)
 {
 	struct scene *s = *state;
 
@@ -247,7 +247,7 @@ static void a_directory_that_is_asked_for_is_meant_itself(void **state)
 	assert_string_equal(s->said.data, "allow 7 session tree\n");
 }
 
-static void no_step_is_not_offered_where_there_is_none(void **state)
+TEST(no_step_is_not_offered_where_there_is_none)
 {
 	struct scene *s = *state;
 
@@ -262,7 +262,7 @@ static void no_step_is_not_offered_where_there_is_none(void **state)
 }
 
 /* To the widest allowed tree, one directory at a time, then back to the first. */
-static void a_tree_is_widened_step_by_step(void **state)
+TEST(a_tree_is_widened_step_by_step)
 {
 	struct scene *s = *state;
 
@@ -299,7 +299,7 @@ static void ask_bundle(struct scene *s, uint64_t id, const char *path)
 }
 
 /* The sensible answer is the preselected one. */
-static void a_bundle_is_one_question(void **state)
+TEST(a_bundle_is_one_question)
 {
 	struct scene *s = *state;
 
@@ -330,7 +330,7 @@ static void a_bundle_is_one_question(void **state)
 }
 
 /* A question over an empty screen: it is shown in the middle, and no key is taken. */
-static void a_black_screen_says_what_it_waits_for(void **state)
+TEST(a_black_screen_says_what_it_waits_for)
 {
 	struct scene *s = *state;
 
@@ -354,7 +354,7 @@ static void a_black_screen_says_what_it_waits_for(void **state)
 
 /* ---- one prompt for a directory -------------------------------------------------------------- */
 
-static void a_directory_is_one_prompt(void **state)
+TEST(a_directory_is_one_prompt)
 {
 	struct scene *s = *state;
 
@@ -382,7 +382,7 @@ static void a_directory_is_one_prompt(void **state)
 	assert_int_equal(s->model.n_asks, 2);
 }
 
-static void a_tree_is_one_prompt(void **state)
+TEST(a_tree_is_one_prompt)
 {
 	static const char *const paths[] = {"/home/u/p/c/HEAD", "/home/u/p/c/refs/heads/main",
 					    "/home/u/p/c/objects/01/ab", "/home/u/other/x"};
@@ -421,7 +421,7 @@ static void a_tree_is_one_prompt(void **state)
 }
 
 /* A program opens one file after the other: the next question mentions the one before. */
-static void asked_again_at_once_widens_at_once(void **state)
+TEST(asked_again_at_once_widens_at_once)
 {
 	struct scene *s = *state;
 
@@ -442,7 +442,7 @@ static void asked_again_at_once_widens_at_once(void **state)
 }
 
 /* One answer for the shown question: the rule decides the others by itself. */
-static void a_rule_is_given_once(void **state)
+TEST(a_rule_is_given_once)
 {
 	struct scene *s = *state;
 
@@ -453,7 +453,7 @@ static void a_rule_is_given_once(void **state)
 	assert_string_equal(s->said.data, "allow 7 session dir\n");
 }
 
-static void prompts_are_of_one_process_and_kind(void **state)
+TEST(prompts_are_of_one_process_and_kind)
 {
 	struct scene *s = *state;
 
@@ -475,7 +475,7 @@ static void prompts_are_of_one_process_and_kind(void **state)
 /* ---- what cannot answer ---------------------------------------------------------------------- */
 
 /* Keys that decide nothing count at once; deciding keys count after the text could be read. */
-static void early_keys_choose_but_answer_nothing(void **state)
+TEST(early_keys_choose_but_answer_nothing)
 {
 	struct scene *s = *state;
 
@@ -491,7 +491,7 @@ static void early_keys_choose_but_answer_nothing(void **state)
 }
 
 /* A user who pressed d too early and then a has not seen that d did nothing. */
-static void an_early_key_cancels_another_after_it(void **state)
+TEST(an_early_key_cancels_another_after_it)
 {
 	struct scene *s = *state;
 
@@ -534,7 +534,7 @@ static bool shows_over_rows(struct scene *s, const char *letters)
 
 /* The line that allows a path has the whole path, on as many rows as needed; without room for it
  * nothing can be allowed. */
-static void what_is_allowed_is_never_cut(void **state)
+TEST(what_is_allowed_is_never_cut)
 {
 	struct scene *s = *state;
 	char path[600] = "/home/u/project/";
@@ -567,7 +567,7 @@ static void what_is_allowed_is_never_cut(void **state)
 }
 
 /* A key that was refused is no answer: it is said where the question went. */
-static void a_refused_key_is_no_answer(void **state)
+TEST(a_refused_key_is_no_answer)
 {
 	struct scene *s = *state;
 
@@ -582,7 +582,7 @@ static void a_refused_key_is_no_answer(void **state)
 	assert_true(scene_shows(s, "answered elsewhere"));
 }
 
-static void a_new_size_must_be_read_again(void **state)
+TEST(a_new_size_must_be_read_again)
 {
 	struct scene *s = *state;
 
@@ -603,7 +603,7 @@ static void a_new_size_must_be_read_again(void **state)
 
 /* A question goes (its process has died) just as it is answered: the key must not answer the next
  * one, at any distance from the last frame and the next one. */
-static void what_takes_its_place_must_be_read(void **state)
+TEST(what_takes_its_place_must_be_read)
 {
 	struct scene *s = *state;
 
@@ -631,7 +631,7 @@ static void what_takes_its_place_must_be_read(void **state)
 }
 
 /* The prompt on the screen stays answerable, whatever follows. */
-static void a_flood_moves_nothing(void **state)
+TEST(a_flood_moves_nothing)
 {
 	struct scene *s = *state;
 
@@ -662,7 +662,7 @@ static void a_flood_moves_nothing(void **state)
 
 /* ---- answers that count ---------------------------------------------------------------------- */
 
-static void an_answer_is_taken_back_by_one_key(void **state)
+TEST(an_answer_is_taken_back_by_one_key)
 {
 	struct scene *s = *state;
 
@@ -688,7 +688,7 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
-static void a_lasting_answer_is_taken_out_of_its_file(void **state)
+TEST(a_lasting_answer_is_taken_out_of_its_file)
 {
 	struct scene *s = *state;
 
@@ -706,7 +706,7 @@ static void a_lasting_answer_is_taken_out_of_its_file(void **state)
 }
 
 /* Answers for the session, and only to the same question. */
-static void answers_survive_a_restart(void **state)
+TEST(answers_survive_a_restart)
 {
 	static const struct {
 		const char *path;
@@ -756,7 +756,7 @@ static void answers_survive_a_restart(void **state)
 }
 
 /* A file with a name, or without a number, was made by another process. */
-static void only_a_file_of_our_own_answers(void **state)
+TEST(only_a_file_of_our_own_answers)
 {
 	AUTO_FREE char *path = xasprintf("%s/kept", getenv("TEST_TMP"));
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
@@ -765,7 +765,6 @@ static void only_a_file_of_our_own_answers(void **state)
 	const char *const numbers[] = {number, "1", "x"};
 	struct answer a;
 
-	(void)state;
 	assert_int_equal(write(fd, "0 1 0 0 /etc/x", 15), 15);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		struct kept_answers *k;
@@ -779,7 +778,7 @@ static void only_a_file_of_our_own_answers(void **state)
 	close(fd);
 }
 
-static void answers_are_bounded(void **state)
+TEST(answers_are_bounded)
 {
 	struct scene *s = *state;
 	char object[] = "/x", words[] = "allow x";
@@ -805,7 +804,7 @@ static void goes(struct scene *s, uint64_t id)
 }
 
 /* Until a pause neither the agent nor the pane behind the dialog gets keys. */
-static void keys_for_a_question_that_went_reach_nobody(void **state)
+TEST(keys_for_a_question_that_went_reach_nobody)
 {
 	static const char *const panes[] = {"C-] t", "C-] s"};
 	struct scene *s = *state;
@@ -835,7 +834,7 @@ static void keys_for_a_question_that_went_reach_nobody(void **state)
 }
 
 /* A question that was answered here is over: the next key is for the agent. */
-static void only_a_question_that_went_by_itself_takes_keys(void **state)
+TEST(only_a_question_that_went_by_itself_takes_keys)
 {
 	struct scene *s = *state;
 
@@ -863,7 +862,7 @@ static void only_a_question_that_went_by_itself_takes_keys(void **state)
 }
 
 /* It goes while its note is being typed, or before its dialog is opened. */
-static void a_note_and_a_late_dialog_take_keys_too(void **state)
+TEST(a_note_and_a_late_dialog_take_keys_too)
 {
 	struct scene *s = *state;
 
@@ -883,46 +882,4 @@ static void a_note_and_a_late_dialog_take_keys_too(void **state)
 	assert_string_equal(s->to_agent.data, "k");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_set_up, scene_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(choices_are_made_one_by_one),
-		TEST(words_stay_whole),
-		TEST(one_choice_never_changes_another),
-		TEST(all_that_is_known_is_behind_a_key),
-		TEST(a_call_that_cannot_wait),
-		TEST(a_note_is_shown_before_it_is_sent),
-		TEST(a_third_single_answer_offers_the_directory),
-		TEST(no_directory_of_secrets_is_offered),
-		TEST(a_whole_home_is_not_offered),
-		TEST(a_directory_that_is_asked_for_is_meant_itself),
-		TEST(no_step_is_not_offered_where_there_is_none),
-		TEST(a_tree_is_widened_step_by_step),
-		TEST(a_bundle_is_one_question),
-		TEST(a_black_screen_says_what_it_waits_for),
-		TEST(a_tree_is_one_prompt),
-		TEST(asked_again_at_once_widens_at_once),
-		TEST(a_directory_is_one_prompt),
-		TEST(a_rule_is_given_once),
-		TEST(prompts_are_of_one_process_and_kind),
-		TEST(early_keys_choose_but_answer_nothing),
-		TEST(an_early_key_cancels_another_after_it),
-		TEST(what_is_allowed_is_never_cut),
-		TEST(a_refused_key_is_no_answer),
-		TEST(a_new_size_must_be_read_again),
-		TEST(what_takes_its_place_must_be_read),
-		TEST(a_flood_moves_nothing),
-		TEST(keys_for_a_question_that_went_reach_nobody),
-		TEST(only_a_question_that_went_by_itself_takes_keys),
-		TEST(a_note_and_a_late_dialog_take_keys_too),
-		TEST(an_answer_is_taken_back_by_one_key),
-		TEST(a_lasting_answer_is_taken_out_of_its_file),
-		TEST(answers_survive_a_restart),
-		TEST(only_a_file_of_our_own_answers),
-		TEST(answers_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(scene_set_up, scene_tear_down)

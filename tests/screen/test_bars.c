@@ -10,7 +10,7 @@
 #include "tests/support/check.h"
 
 /* The branch is the agent's text: it is bounded and escaped, and no link is followed. */
-static void the_status_bar_says_where_one_is(void **state)
+TEST(the_status_bar_says_where_one_is)
 {
 	struct scene *s = *state;
 	AUTO_FREE char *dir = xasprintf("%s/where", getenv("TEST_TMP"));
@@ -54,11 +54,10 @@ static void the_status_bar_says_where_one_is(void **state)
 	assert_true(scene_shows(s, " 6 steps"));
 }
 
-static void a_long_prompt_leaves_room_on_a_narrow_bar(void **state)
+TEST_WITH(a_long_prompt_leaves_room_on_a_narrow_bar, NULL, NULL)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 80, 24, DEPTH_256);
 	scene_fill(&s);
 	s.model.prompt = xstrdup("remove the notes and add a licence to every file");
@@ -71,7 +70,7 @@ static void a_long_prompt_leaves_room_on_a_narrow_bar(void **state)
 }
 
 /* A message never hides the number of waiting requests. */
-static void what_waits_stays_beside_a_message(void **state)
+TEST(what_waits_stays_beside_a_message)
 {
 	struct scene *s = *state;
 
@@ -82,7 +81,7 @@ static void what_waits_stays_beside_a_message(void **state)
 	assert_true(scene_shows(s, "? 2 waiting  Something happened."));
 }
 
-static void secrets_are_named_in_the_status_bar(void **state)
+TEST(secrets_are_named_in_the_status_bar)
 {
 	struct scene *s = *state;
 
@@ -93,9 +92,7 @@ static void secrets_are_named_in_the_status_bar(void **state)
 	assert_true(scene_shows(s, "secrets: API_KEY"));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_set_up, scene_tear_down)
-
-static void denied_hosts_stand_with_the_connections(void **state)
+TEST(denied_hosts_stand_with_the_connections)
 {
 	static const char *const hosts[] = {"old.example:80", "evil\033.example:443",
 					    "old.example:80"};
@@ -111,7 +108,7 @@ static void denied_hosts_stand_with_the_connections(void **state)
 }
 
 /* A viewer is offered no key without an effect. */
-static void keys_without_an_effect_are_not_offered(void **state)
+TEST(keys_without_an_effect_are_not_offered)
 {
 	struct scene *s = *state;
 
@@ -124,16 +121,4 @@ static void keys_without_an_effect_are_not_offered(void **state)
 	assert_true(scene_shows(s, "You look on: nothing is undone"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(secrets_are_named_in_the_status_bar),
-		TEST(the_status_bar_says_where_one_is),
-		TEST(what_waits_stays_beside_a_message),
-		cmocka_unit_test(a_long_prompt_leaves_room_on_a_narrow_bar),
-		TEST(keys_without_an_effect_are_not_offered),
-		TEST(denied_hosts_stand_with_the_connections),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(scene_set_up, scene_tear_down)

@@ -297,7 +297,7 @@ static void add_hash(struct buf *out, const char *name, void (*open)(struct scen
 }
 
 /* Every view, in every size and colour depth. */
-static void matrix(void **state)
+TEST(matrix)
 {
 	static const int sizes[][2] = {{160, 50}, {120, 40}, {80, 24}, {40, 24}, {24, 6}};
 	static const char path[] = "tests/golden/matrix";
@@ -305,7 +305,6 @@ static void matrix(void **state)
 	AUTO_FREE char *want = NULL;
 	size_t len = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(scenes) + ARRAY_LEN(more_scenes); i++) {
 		size_t k = i < ARRAY_LEN(scenes) ? 0 : i - ARRAY_LEN(scenes);
 		bool more = i >= ARRAY_LEN(scenes);
@@ -331,35 +330,30 @@ static void matrix(void **state)
 	}
 }
 
-static void screens_80x24(void **state)
+TEST(screens_80x24)
 {
-	(void)state;
 	play(80, 24, DEPTH_256);
 }
 
-static void screens_80x24_mono(void **state)
+TEST(screens_80x24_mono)
 {
-	(void)state;
 	play(80, 24, DEPTH_MONO);
 }
 
-static void screens_120x40(void **state)
+TEST(screens_120x40)
 {
-	(void)state;
 	play(120, 40, DEPTH_256);
 }
 
-static void screens_40x12(void **state)
+TEST(screens_40x12)
 {
-	(void)state;
 	play(40, 12, DEPTH_256);
 }
 
-static void too_small_says_both_sizes(void **state)
+TEST(too_small_says_both_sizes)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 24, 6, DEPTH_256);
 	scene_fill(&s);
 	scene_golden(&s, "small", DEPTH_256);
@@ -368,9 +362,8 @@ static void too_small_says_both_sizes(void **state)
 
 /* Any size, with every popup: no access outside the grid, and no text over the agent's part of the
  * bottom rows. */
-static void every_size_draws(void **state)
+TEST(every_size_draws)
 {
-	(void)state;
 	for (int w = 1; w < 140; w += 7) {
 		for (int h = 1; h < 50; h += 3) {
 			size_t i = (size_t)(w + h) % ARRAY_LEN(scenes);
@@ -385,17 +378,4 @@ static void every_size_draws(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(matrix),
-		cmocka_unit_test(screens_80x24),
-		cmocka_unit_test(screens_80x24_mono),
-		cmocka_unit_test(screens_120x40),
-		cmocka_unit_test(screens_40x12),
-		cmocka_unit_test(too_small_says_both_sizes),
-		cmocka_unit_test(every_size_draws),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

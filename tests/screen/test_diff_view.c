@@ -92,7 +92,7 @@ static void open_view(struct scene *s, int w, int h, const char *theme, enum dep
 	scene_keys(s, "C-] s G k Enter");
 }
 
-static void every_look(void **state)
+TEST(every_look)
 {
 	static const struct {
 		int w, h;
@@ -109,7 +109,6 @@ static void every_look(void **state)
 		{120, 40, DEPTH_256, "default", "F", "diff-folded"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct scene s;
 
@@ -129,11 +128,10 @@ static bool shows_all(struct scene *s, const char *const *words)
 	return all;
 }
 
-static void blanks_are_left_out(void **state)
+TEST(blanks_are_left_out)
 {
 	struct scene s;
 
-	(void)state;
 	open_view(&s, 120, 40, "default", DEPTH_256);
 	assert_true(scene_shows(&s, "-     puts(\"x\");"));
 	scene_keys(&s, "W");
@@ -147,13 +145,12 @@ static void blanks_are_left_out(void **state)
 	scene_done(&s);
 }
 
-static void words_and_code_have_their_colours(void **state)
+TEST(words_and_code_have_their_colours)
 {
 	struct scene s;
 	const struct cell *c;
 	int x = 0, y = 0;
 
-	(void)state;
 	open_view(&s, 120, 40, "dark", DEPTH_TRUE);
 	scene_draw(&s);
 	for (y = 0; y < 40; y++) {
@@ -172,11 +169,10 @@ static void words_and_code_have_their_colours(void **state)
 	scene_done(&s);
 }
 
-static void folds_and_hunks(void **state)
+TEST(folds_and_hunks)
 {
 	struct scene s;
 
-	(void)state;
 	open_view(&s, 120, 40, "default", DEPTH_256);
 	scene_keys(&s, "n f");
 	assert_true(scene_shows(&s, "lines folded]"));
@@ -195,7 +191,7 @@ static void folds_and_hunks(void **state)
 }
 
 /* The patch of a hunk has the file's header, and only that hunk. */
-static void a_hunk_leaves_and_comes_back(void **state)
+TEST(a_hunk_leaves_and_comes_back)
 {
 	static const char want[] =
 		"copy 'diff --git a/src/a.c b/src/a.c\n--- a/src/a.c\n+++ b/src/a.c\n"
@@ -204,7 +200,6 @@ static void a_hunk_leaves_and_comes_back(void **state)
 	AUTO_FREE char *edited = xasprintf("edit %s/src/a.c 12\n", folder);
 	struct scene s;
 
-	(void)state;
 	open_view(&s, 120, 40, "default", DEPTH_256);
 	scene_keys(&s, "Tab");
 	scene_draw(&s);
@@ -219,7 +214,7 @@ static void a_hunk_leaves_and_comes_back(void **state)
 	scene_done(&s);
 }
 
-static void a_patch_file_is_new(void **state)
+TEST(a_patch_file_is_new)
 {
 	AUTO_FREE char *one = xasprintf("%s/cordon-step-1.patch", top);
 	AUTO_FREE char *two = xasprintf("%s/cordon-step-1-1.patch", top);
@@ -227,7 +222,6 @@ static void a_patch_file_is_new(void **state)
 	size_t len = 0;
 	struct scene s;
 
-	(void)state;
 	assert_int_equal(symlink("/dev/full", one), 0); /* never through a link */
 	open_view(&s, 120, 40, "default", DEPTH_256);
 	free(s.model.home);
@@ -241,7 +235,7 @@ static void a_patch_file_is_new(void **state)
 	scene_done(&s);
 }
 
-static void everything_since(void **state)
+TEST(everything_since)
 {
 	static const char *const all[] = {
 		"everything since the session began", "src", "b.py", "wide.txt", "+ short", NULL};
@@ -249,7 +243,6 @@ static void everything_since(void **state)
 					   NULL};
 	struct scene s;
 
-	(void)state;
 	open_view(&s, 120, 60, "default", DEPTH_256);
 	scene_keys(&s, "Esc C-] d");
 	assert_true(shows_all(&s, all));
@@ -264,13 +257,12 @@ static void everything_since(void **state)
 	scene_done(&s);
 }
 
-static void the_mouse_opens(void **state)
+TEST(the_mouse_opens)
 {
 	struct scene s;
 	struct event ev = {.type = EVENT_MOUSE,
 			   .mouse = {.action = MOUSE_PRESS, .button = 1, .x = 60, .y = 1}};
 
-	(void)state;
 	open_view(&s, 120, 40, "default", DEPTH_256);
 	scene_draw(&s);
 	ui_event(s.ui, &ev, s.now_us);
@@ -328,12 +320,11 @@ static void drag(struct scene *s, int x, int y, int to_x, int to_y)
 }
 
 /* In one of two columns, without line numbers and without the list of files. */
-static void a_drag_takes_text_alone(void **state)
+TEST(a_drag_takes_text_alone)
 {
 	struct scene s;
 	int x, y;
 
-	(void)state;
 	open_view(&s, 160, 40, "default", DEPTH_256);
 	y = row_of(&s, "return a + c + 1;", &x);
 	drag(&s, x, y, 0, y + 1);
@@ -354,17 +345,5 @@ static void a_drag_takes_text_alone(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_look),
-		cmocka_unit_test(blanks_are_left_out),
-		cmocka_unit_test(words_and_code_have_their_colours),
-		cmocka_unit_test(folds_and_hunks),
-		cmocka_unit_test(a_hunk_leaves_and_comes_back),
-		cmocka_unit_test(a_patch_file_is_new),
-		cmocka_unit_test(everything_since),
-		cmocka_unit_test(the_mouse_opens),
-		cmocka_unit_test(a_drag_takes_text_alone),
-	};
-
-	return cmocka_run_group_tests(tests, make_journal, remove_journal);
+	return run_all(NULL, NULL, make_journal, remove_journal);
 }

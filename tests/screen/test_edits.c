@@ -115,9 +115,8 @@ static void set_up(struct scene *s, int w, int h, enum depth depth)
 
 static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 12}};
 
-static void they_stand_between_the_steps(void **state)
+TEST(they_stand_between_the_steps)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct scene s;
 
@@ -127,19 +126,17 @@ static void they_stand_between_the_steps(void **state)
 	}
 }
 
-static void signs_stand_without_colour(void **state)
+TEST(signs_stand_without_colour)
 {
 	struct scene s;
 
-	(void)state;
 	set_up(&s, 80, 24, DEPTH_MONO);
 	scene_golden(&s, "edits-steps", DEPTH_MONO);
 	scene_done(&s);
 }
 
-static void opened_they_show_both_sides(void **state)
+TEST(opened_they_show_both_sides)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct scene s;
 
@@ -158,11 +155,10 @@ static void opened_they_show_both_sides(void **state)
 	}
 }
 
-static void they_cannot_be_undone(void **state)
+TEST(they_cannot_be_undone)
 {
 	struct scene s;
 
-	(void)state;
 	set_up(&s, 120, 40, DEPTH_256);
 	scene_keys(&s, "G k k u");
 	assert_string_equal(s.said.data, "");
@@ -171,11 +167,10 @@ static void they_cannot_be_undone(void **state)
 	scene_done(&s);
 }
 
-static void a_filter_finds_them(void **state)
+TEST(a_filter_finds_them)
 {
 	struct scene s;
 
-	(void)state;
 	set_up(&s, 120, 40, DEPTH_256);
 	scene_keys(&s, "& f r o m Space o u t Enter");
 	assert_true(scene_shows(&s, "filter: from out (1)"));
@@ -202,9 +197,8 @@ static void give_plan(struct scene *s, unsigned flags)
 	scene_wait(s, 600);
 }
 
-static void a_rollback_says_what_it_crosses(void **state)
+TEST(a_rollback_says_what_it_crosses)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct scene s;
 
@@ -219,9 +213,8 @@ static void a_rollback_says_what_it_crosses(void **state)
 	}
 }
 
-static void a_merge_is_shown_before_it_is_written(void **state)
+TEST(a_merge_is_shown_before_it_is_written)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct scene s;
 
@@ -247,7 +240,7 @@ static void a_merge_is_shown_before_it_is_written(void **state)
 }
 
 /* Steps of earlier sessions show their counts in the same form. */
-static void an_earlier_step_has_its_counts(void **state)
+TEST(an_earlier_step_has_its_counts)
 {
 	char command[] = "sed -i s/a/b/ x";
 	struct step_info earlier = {.id = 901,
@@ -259,7 +252,6 @@ static void an_earlier_step_has_its_counts(void **state)
 				    .modified = 3};
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_earlier(&s.model, &earlier, 1, false);
 	ui_changed(s.ui);
@@ -269,16 +261,5 @@ static void an_earlier_step_has_its_counts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_earlier_step_has_its_counts),
-		cmocka_unit_test(they_stand_between_the_steps),
-		cmocka_unit_test(signs_stand_without_colour),
-		cmocka_unit_test(opened_they_show_both_sides),
-		cmocka_unit_test(they_cannot_be_undone),
-		cmocka_unit_test(a_filter_finds_them),
-		cmocka_unit_test(a_rollback_says_what_it_crosses),
-		cmocka_unit_test(a_merge_is_shown_before_it_is_written),
-	};
-
-	return cmocka_run_group_tests(tests, make_journal, remove_journal);
+	return run_all(NULL, NULL, make_journal, remove_journal);
 }

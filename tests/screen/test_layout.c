@@ -8,9 +8,8 @@
 #include "tests/support/check.h"
 
 /* For every size, request and focus: panes are in the body, do not overlap, and fill it. */
-static void nothing_overlaps(void **state)
+TEST(nothing_overlaps)
 {
-	(void)state;
 	for (unsigned i = 0; i < 60000; i++) {
 		int w = LAYOUT_MIN_W + (int)(i * 7 % 190), h = LAYOUT_MIN_H + (int)(i * 13 % 60);
 		struct layout_wish wish = {.mode = (enum layout_mode)(i % LAYOUT_MODES),
@@ -37,7 +36,7 @@ static void nothing_overlaps(void **state)
 	}
 }
 
-static void by_size(void **state)
+TEST(by_size)
 {
 	static const struct {
 		int w, h;
@@ -47,7 +46,6 @@ static void by_size(void **state)
 		     {69, 36, LAYOUT_PORTRAIT}, {69, 35, LAYOUT_TABS},
 		     {29, 40, LAYOUT_TOO_SMALL}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(layout_compute(table[i].w, table[i].h, 0, false, NULL).mode,
 				 table[i].mode);
@@ -59,22 +57,20 @@ static void open_scene(struct scene *s, int w, int h)
 	scene_fill(s);
 }
 
-static void portrait_beside_an_editor(void **state)
+TEST(portrait_beside_an_editor)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 40, 50);
 	scene_golden(&s, "main", DEPTH_256);
 	scene_done(&s);
 }
 
-static void borders_move(void **state)
+TEST(borders_move)
 {
 	struct scene s;
 	int was, steps;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	was = s.ui->layout.divider.x;
 	scene_keys(&s, "C-] Left C-] Left");
@@ -100,12 +96,11 @@ static void mouse(struct scene *s, enum mouse_action action, int x, int y)
 	scene_draw(s);
 }
 
-static void the_mouse_drags_a_border(void **state)
+TEST(the_mouse_drags_a_border)
 {
 	struct scene s;
 	int y;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_draw(&s);
 	mouse(&s, MOUSE_PRESS, s.ui->layout.divider.x, 9);
@@ -123,11 +118,10 @@ static void the_mouse_drags_a_border(void **state)
 	scene_done(&s);
 }
 
-static void panes_hide(void **state)
+TEST(panes_hide)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] l C-] x");
 	assert_int_equal(s.ui->layout.pane[PANE_AUDIT].w, 0);
@@ -144,7 +138,7 @@ static void panes_hide(void **state)
 	scene_done(&s);
 }
 
-static void layouts_are_chosen_and_remembered(void **state)
+TEST(layouts_are_chosen_and_remembered)
 {
 	char dir[] = "/tmp/cordon-layout-XXXXXX";
 	AUTO_FREE char *file = NULL;
@@ -152,7 +146,6 @@ static void layouts_are_chosen_and_remembered(void **state)
 	struct layout_wish wish;
 	struct scene s;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	file = xasprintf("%s/layouts", dir);
 	open_scene(&s, 120, 40);
@@ -182,11 +175,10 @@ static void layouts_are_chosen_and_remembered(void **state)
 }
 
 /* A click on the bar does what the bar shows, but never decides. */
-static void the_bar_is_clicked(void **state)
+TEST(the_bar_is_clicked)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] s");
 	scene_draw(&s);
@@ -210,18 +202,4 @@ static void the_bar_is_clicked(void **state)
 	scene_done(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_overlaps),
-		cmocka_unit_test(by_size),
-		cmocka_unit_test(portrait_beside_an_editor),
-		cmocka_unit_test(borders_move),
-		cmocka_unit_test(the_mouse_drags_a_border),
-		cmocka_unit_test(panes_hide),
-		cmocka_unit_test(layouts_are_chosen_and_remembered),
-		cmocka_unit_test(the_bar_is_clicked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -48,7 +48,7 @@ static void find(struct scene *s, const char *words, int *ret_x, int *ret_y)
 	fail_msg("not on the screen: %s", words);
 }
 
-static void a_drag_selects_in_any_view(void **state)
+TEST(a_drag_selects_in_any_view)
 {
 	static const struct {
 		const char *keys, *words;
@@ -78,7 +78,7 @@ static void a_drag_selects_in_any_view(void **state)
 }
 
 /* Whole rows without trailing blanks; with Alt a rectangle; never beyond the pane. */
-static void a_drag_goes_over_rows(void **state)
+TEST(a_drag_goes_over_rows)
 {
 	struct scene *s = *state;
 	struct rect pane;
@@ -99,7 +99,7 @@ static void a_drag_goes_over_rows(void **state)
 	assert_null(s->ui->selection.view);
 }
 
-static void dragging_selects(void **state)
+TEST(dragging_selects)
 {
 	struct scene *s = *state;
 
@@ -118,7 +118,7 @@ static void dragging_selects(void **state)
 	assert_string_equal(s->to_agent.data, "");
 }
 
-static void the_mouse_focuses_selects_and_scrolls(void **state)
+TEST(the_mouse_focuses_selects_and_scrolls)
 {
 	struct scene *s = *state;
 
@@ -144,17 +144,4 @@ static void the_mouse_focuses_selects_and_scrolls(void **state)
 	assert_string_equal(s->to_agent.data, "\033[<0;6;5M");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_drag_selects_in_any_view, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_drag_goes_over_rows, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(dragging_selects, scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(the_mouse_focuses_selects_and_scrolls, scene_set_up,
-						scene_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(scene_set_up, scene_tear_down)

@@ -9,11 +9,10 @@ static void open_scene(struct scene *s, int w, int h)
 	scene_fill(s);
 }
 
-static void an_action_is_found_and_done(void **state)
+TEST(an_action_is_found_and_done)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] : a c t i");
 	assert_true(scene_shows(&s, ": acti"));
@@ -34,11 +33,10 @@ static void an_action_is_found_and_done(void **state)
 	scene_done(&s);
 }
 
-static void it_fits_a_narrow_screen(void **state)
+TEST(it_fits_a_narrow_screen)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 40, 24);
 	scene_keys(&s, "C-] :");
 	scene_golden(&s, "palette", DEPTH_256);
@@ -48,12 +46,11 @@ static void it_fits_a_narrow_screen(void **state)
 }
 
 /* Enter is typed by reflex, so it starts no deciding action, but shows its key. */
-static void nothing_is_allowed_from_it(void **state)
+TEST(nothing_is_allowed_from_it)
 {
 	static const char *const words[] = {"a l l o w", "a l l o w Space c", "d e n y"};
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_ask(&s, 7, "/home/u/project/.git/hooks/x");
 	scene_keys(&s, "C-] a");
@@ -72,11 +69,10 @@ static void nothing_is_allowed_from_it(void **state)
 	scene_done(&s);
 }
 
-static void a_key_says_what_it_does(void **state)
+TEST(a_key_says_what_it_does)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] ? ? C-] a");
 	assert_true(scene_shows(
@@ -93,11 +89,10 @@ static void a_key_says_what_it_does(void **state)
 }
 
 /* The help lists only actions that the focused view has. */
-static void help_is_of_the_view_alone(void **state)
+TEST(help_is_of_the_view_alone)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 60);
 	scene_keys(&s, "C-] l ?");
 	assert_true(scene_shows(&s, "keys: activity"));
@@ -121,11 +116,10 @@ static void add_samples(struct scene *s)
 							.written = i % 3 ? 0 : 1 << 20});
 }
 
-static void resources_are_drawn(void **state)
+TEST(resources_are_drawn)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] m");
 	assert_true(scene_shows(&s, "will be drawn here each second"));
@@ -142,11 +136,10 @@ static void resources_are_drawn(void **state)
 	scene_done(&s);
 }
 
-static void themes_are_looked_at(void **state)
+TEST(themes_are_looked_at)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] c k j"); /* it begins at the current theme: dark */
 	scene_golden(&s, "themes", DEPTH_256);
@@ -161,11 +154,10 @@ static void themes_are_looked_at(void **state)
 	scene_done(&s);
 }
 
-static void messages_are_kept(void **state)
+TEST(messages_are_kept)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] e");
 	assert_true(scene_shows(&s, "is kept here"));
@@ -179,11 +171,10 @@ static void messages_are_kept(void **state)
 	scene_done(&s);
 }
 
-static void the_agent_is_started_anew(void **state)
+TEST(the_agent_is_started_anew)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] R");
 	assert_true(scene_shows(&s, "end it and start anew"));
@@ -201,11 +192,10 @@ static void the_agent_is_started_anew(void **state)
 }
 
 /* The note waits for the user's key, and for their Enter. */
-static void a_note_reaches_the_prompt(void **state)
+TEST(a_note_reaches_the_prompt)
 {
 	struct scene s;
 
-	(void)state;
 	open_scene(&s, 120, 40);
 	term_feed(s.term, "\033[?2004h", 8);
 	scene_keys(&s, "C-] p");
@@ -232,7 +222,7 @@ static void set_path(struct scene *s, size_t i, const char *path)
 	s->model.plan->entries[i].path = xstrdup(path);
 }
 
-static void files_of_git_are_one_row(void **state)
+TEST_WITH(files_of_git_are_one_row, scene_set_up, scene_tear_down)
 {
 	struct scene *s = *state;
 
@@ -255,22 +245,4 @@ static void files_of_git_are_one_row(void **state)
 	assert_true(scene_shows(s, ".git/hooks/post-merge"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_action_is_found_and_done),
-		cmocka_unit_test(it_fits_a_narrow_screen),
-		cmocka_unit_test(nothing_is_allowed_from_it),
-		cmocka_unit_test(a_key_says_what_it_does),
-		cmocka_unit_test(help_is_of_the_view_alone),
-		cmocka_unit_test(resources_are_drawn),
-		cmocka_unit_test(themes_are_looked_at),
-		cmocka_unit_test(messages_are_kept),
-		cmocka_unit_test(the_agent_is_started_anew),
-		cmocka_unit_test(a_note_reaches_the_prompt),
-		cmocka_unit_test_setup_teardown(files_of_git_are_one_row, scene_set_up,
-						scene_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

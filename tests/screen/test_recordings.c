@@ -49,11 +49,10 @@ static int cordon(void *data, const char *const *words, size_t n, struct err *er
 	return 0;
 }
 
-static void they_are_listed_and_played(void **state)
+TEST_WITH(they_are_listed_and_played, NULL, NULL)
 {
 	static const int sizes[][2] = {{120, 40}, {80, 24}, {40, 12}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct ui_verbs verbs;
 		struct scene s;
@@ -78,7 +77,7 @@ static void they_are_listed_and_played(void **state)
 	}
 }
 
-static void none_is_said(void **state)
+TEST(none_is_said)
 {
 	struct scene *s = *state;
 
@@ -98,7 +97,7 @@ static void hold(void *data, void (*work)(void *job), void (*done)(void *job), v
 	held = (struct held){work, done, job};
 }
 
-static void it_may_close_while_they_are_read(void **state)
+TEST(it_may_close_while_they_are_read)
 {
 	struct scene *s = *state;
 	struct ui_verbs verbs = *s->ui->spec.verbs;
@@ -140,12 +139,5 @@ static int tear_down(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(they_are_listed_and_played),
-		cmocka_unit_test_setup_teardown(none_is_said, scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(it_may_close_while_they_are_read, scene_set_up,
-						scene_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_all(scene_set_up, scene_tear_down, set_up, tear_down);
 }

@@ -124,11 +124,10 @@ static void expect(struct scene *s, const char *name)
 	scene_golden(s, name, DEPTH_256);
 }
 
-static void files_and_diff(void **state)
+TEST(files_and_diff)
 {
 	static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 12}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct scene s;
 
@@ -140,11 +139,10 @@ static void files_and_diff(void **state)
 	}
 }
 
-static void keys_go_from_file_to_file(void **state)
+TEST(keys_go_from_file_to_file)
 {
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	assert_true(scene_shows(&s, "file 1 of 4"));
 	scene_keys(&s, "Tab");
@@ -174,14 +172,13 @@ static void keys_go_from_file_to_file(void **state)
 	scene_done(&s);
 }
 
-static void a_file_is_restored_after_a_preview(void **state)
+TEST(a_file_is_restored_after_a_preview)
 {
 	AUTO_FREE char *plan = xasprintf("restore plan %lld gone.txt\n", (long long)step_number);
 	AUTO_FREE char *both =
 		xasprintf("%srestore %lld gone.txt force\n", plan, (long long)step_number);
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	scene_keys(&s, "Tab r");
 	assert_string_equal(s.said.data, plan);
@@ -201,13 +198,12 @@ static void a_file_is_restored_after_a_preview(void **state)
 	scene_done(&s);
 }
 
-static void before_the_files_are_read_keys_say_so(void **state)
+TEST(before_the_files_are_read_keys_say_so)
 {
 	struct scene s;
 	struct review *r;
 	size_t files;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	r = ((struct view_step *)ui_top(s.ui))->review;
 	files = r->n_files;
@@ -227,12 +223,11 @@ static void before_the_files_are_read_keys_say_so(void **state)
 }
 
 /* The file cannot be restored, and no key claims that it can. */
-static void what_is_not_kept_is_not_restored(void **state)
+TEST(what_is_not_kept_is_not_restored)
 {
 	AUTO_FREE char *plan = xasprintf("restore plan %lld gone.txt\n", (long long)step_number);
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	scene_keys(&s, "Tab r");
 	scene_plan(&s, true);
@@ -253,11 +248,10 @@ static void what_is_not_kept_is_not_restored(void **state)
 	scene_done(&s);
 }
 
-static void nothing_of_it_reaches_the_screen_raw(void **state)
+TEST(nothing_of_it_reaches_the_screen_raw)
 {
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	scene_draw(&s);
 	for (int y = 0; y < 40; y++) {
@@ -270,11 +264,10 @@ static void nothing_of_it_reaches_the_screen_raw(void **state)
 	scene_done(&s);
 }
 
-static void files_are_filtered_by_name(void **state)
+TEST(files_are_filtered_by_name)
 {
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	scene_keys(&s, "& t x t");
 	assert_true(scene_shows(&s, "filter: txt"));
@@ -314,12 +307,11 @@ static const struct cell *cell_of(struct scene *s, const char *words)
 	return NULL;
 }
 
-static void a_found_line_keeps_its_colour(void **state)
+TEST(a_found_line_keeps_its_colour)
 {
 	struct scene s;
 	const struct cell *c;
 
-	(void)state;
 	open_step(&s, 120, 40);
 	scene_keys(&s, "/ c h a n g e d Space 2 0 0 Enter");
 	c = cell_of(&s, "+ changed 200");
@@ -328,11 +320,10 @@ static void a_found_line_keeps_its_colour(void **state)
 	scene_done(&s);
 }
 
-static void a_long_line_shows_that_it_goes_on(void **state)
+TEST(a_long_line_shows_that_it_goes_on)
 {
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 34, 24);
 	scene_keys(&s, "Tab Tab Tab");
 	assert_string_equal(cell_of(&s, "return bar")->text, "r");
@@ -342,11 +333,10 @@ static void a_long_line_shows_that_it_goes_on(void **state)
 	scene_done(&s);
 }
 
-static void a_missing_step_says_so(void **state)
+TEST(a_missing_step_says_so)
 {
 	struct scene s;
 
-	(void)state;
 	open_step(&s, 80, 24);
 	scene_keys(&s, "Esc k Enter"); /* step 4 is in the model only */
 	assert_true(scene_shows(&s, "step 4"));
@@ -356,18 +346,5 @@ static void a_missing_step_says_so(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_and_diff),
-		cmocka_unit_test(keys_go_from_file_to_file),
-		cmocka_unit_test(a_file_is_restored_after_a_preview),
-		cmocka_unit_test(before_the_files_are_read_keys_say_so),
-		cmocka_unit_test(what_is_not_kept_is_not_restored),
-		cmocka_unit_test(nothing_of_it_reaches_the_screen_raw),
-		cmocka_unit_test(files_are_filtered_by_name),
-		cmocka_unit_test(a_found_line_keeps_its_colour),
-		cmocka_unit_test(a_long_line_shows_that_it_goes_on),
-		cmocka_unit_test(a_missing_step_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, make_journal, remove_journal);
+	return run_all(NULL, NULL, make_journal, remove_journal);
 }

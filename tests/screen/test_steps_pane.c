@@ -3,11 +3,10 @@
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
 
-static void the_first_words_are_whole(void **state)
+TEST_WITH(the_first_words_are_whole, NULL, NULL)
 {
 	static const int sizes[][2] = {{120, 24}, {120, 40}, {160, 50}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct scene s;
 
@@ -28,7 +27,7 @@ static void new_step(struct scene *s, int64_t id)
 	scene_draw(s);
 }
 
-static void the_newest_step_is_selected_until_another_is(void **state)
+TEST(the_newest_step_is_selected_until_another_is)
 {
 	struct scene *s = *state;
 
@@ -50,7 +49,7 @@ static void the_newest_step_is_selected_until_another_is(void **state)
 	assert_true(scene_shows(s, "Step 9 is marked"));
 }
 
-static void a_step_says_in_which_folders_it_is_undone(void **state)
+TEST(a_step_says_in_which_folders_it_is_undone)
 {
 	struct scene *s = *state;
 
@@ -65,7 +64,7 @@ static void a_step_says_in_which_folders_it_is_undone(void **state)
 }
 
 /* An answer to the agent's own question is not a prompt. */
-static void a_prompt_is_a_line_with_words(void **state)
+TEST(a_prompt_is_a_line_with_words)
 {
 	static const struct {
 		const char *keys;
@@ -90,7 +89,7 @@ static void a_prompt_is_a_line_with_words(void **state)
 }
 
 /* Of two prompts the older one is folded, and notes have one row of the session. */
-static void turns_are_a_tree(void **state)
+TEST(turns_are_a_tree)
 {
 	struct scene *s = *state;
 	struct turn_mark *turns = xcalloc(2, sizeof(*turns));
@@ -148,7 +147,7 @@ static void set_turn(struct scene *s)
 	scene_keys(s, "C-] s");
 }
 
-static void an_edit_is_below_the_turn_that_it_follows(void **state)
+TEST(an_edit_is_below_the_turn_that_it_follows)
 {
 	struct scene *s = *state;
 
@@ -172,7 +171,7 @@ static void set_edits(struct scene *s, const char *const *paths, size_t n)
 }
 
 /* The user's own commit is shown as one row; of other edits the number of files. */
-static void a_commit_is_told_as_one(void **state)
+TEST(a_commit_is_told_as_one)
 {
 	static const char *const commit[] = {".git/COMMIT_EDITMSG", ".git/refs/heads/main"},
 				 *const index[] = {".git/index", ".git/refs/tags/v1"},
@@ -195,7 +194,7 @@ static void a_commit_is_told_as_one(void **state)
 }
 
 /* A starting agent writes notes in several turns before it does anything else. */
-static void notes_of_turns_without_work_are_one_row(void **state)
+TEST(notes_of_turns_without_work_are_one_row)
 {
 	struct scene *s = *state;
 	struct turn_mark *turns = xcalloc(3, sizeof(*turns));
@@ -219,7 +218,7 @@ static void notes_of_turns_without_work_are_one_row(void **state)
 }
 
 /* A note is the newest step nearly always, and runs for a second. */
-static void undo_passes_over_a_note_that_is_written(void **state)
+TEST(undo_passes_over_a_note_that_is_written)
 {
 	struct scene *s = *state;
 
@@ -232,7 +231,7 @@ static void undo_passes_over_a_note_that_is_written(void **state)
 }
 
 /* A file's name is the agent's choice. */
-static void a_name_makes_no_note_of_a_change(void **state)
+TEST(a_name_makes_no_note_of_a_change)
 {
 	struct scene *s = *state;
 
@@ -245,7 +244,7 @@ static void a_name_makes_no_note_of_a_change(void **state)
 }
 
 /* A session in which the agent did nothing is no news in the next one. */
-static void an_idle_session_of_the_past_has_no_row(void **state)
+TEST(an_idle_session_of_the_past_has_no_row)
 {
 	struct scene *s = *state;
 	struct turn_mark *turns = xcalloc(2, sizeof(*turns));
@@ -269,7 +268,7 @@ static void an_idle_session_of_the_past_has_no_row(void **state)
 }
 
 /* In a recording: its turns have no session. */
-static void notes_of_a_recording_are_a_row(void **state)
+TEST(notes_of_a_recording_are_a_row)
 {
 	struct scene *s = *state;
 	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
@@ -288,7 +287,7 @@ static void notes_of_a_recording_are_a_row(void **state)
 	assert_false(scene_shows(s, "outside the folder"));
 }
 
-static void a_plan_does_not_count_notes(void **state)
+TEST(a_plan_does_not_count_notes)
 {
 	struct scene *s = *state;
 	struct undo_plan *p = xcalloc(1, sizeof(*p));
@@ -309,7 +308,7 @@ static void a_plan_does_not_count_notes(void **state)
 }
 
 /* The message would hide the keys of the popup that has opened. */
-static void a_message_ends_when_something_opens(void **state)
+TEST(a_message_ends_when_something_opens)
 {
 	struct scene *s = *state;
 
@@ -320,7 +319,7 @@ static void a_message_ends_when_something_opens(void **state)
 }
 
 /* What the agent's edit tool did, or what the user granted, is a step like others. */
-static void a_granted_edit_is_no_note(void **state)
+TEST(a_granted_edit_is_no_note)
 {
 	struct scene *s = *state;
 	struct step_row *note =
@@ -338,38 +337,4 @@ static void a_granted_edit_is_no_note(void **state)
 	assert_true(scene_shows(s, "1 file outside the folder"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_words_are_whole),
-		cmocka_unit_test_setup_teardown(an_edit_is_below_the_turn_that_it_follows,
-						scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_commit_is_told_as_one, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
-						scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(undo_passes_over_a_note_that_is_written,
-						scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_name_makes_no_note_of_a_change, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(an_idle_session_of_the_past_has_no_row,
-						scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(notes_of_a_recording_are_a_row, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_message_ends_when_something_opens, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(turns_are_a_tree, scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_granted_edit_is_no_note, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
-						scene_tear_down),
-		cmocka_unit_test_setup_teardown(a_step_says_in_which_folders_it_is_undone,
-						scene_set_up, scene_tear_down),
-		cmocka_unit_test_setup_teardown(the_newest_step_is_selected_until_another_is,
-						scene_set_up, scene_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(scene_set_up, scene_tear_down)

@@ -15,7 +15,7 @@ static void paste(struct scene *s, const char *text)
 	ui_event(s->ui, &ev, s->now_us += 1000);
 }
 
-static void only_the_prefix_is_taken_from_the_agent(void **state)
+TEST(only_the_prefix_is_taken_from_the_agent)
 {
 	struct scene *s = *state;
 
@@ -27,7 +27,7 @@ static void only_the_prefix_is_taken_from_the_agent(void **state)
 	assert_string_equal(s->said.data, "");
 }
 
-static void an_ask_never_takes_the_keys(void **state)
+TEST(an_ask_never_takes_the_keys)
 {
 	struct scene *s = *state;
 
@@ -40,7 +40,7 @@ static void an_ask_never_takes_the_keys(void **state)
 	assert_string_equal(s->said.data, "bell\nline\n");
 }
 
-static void answers_wait_until_they_were_readable(void **state)
+TEST(answers_wait_until_they_were_readable)
 {
 	struct scene *s = *state;
 
@@ -57,7 +57,7 @@ static void answers_wait_until_they_were_readable(void **state)
 	assert_string_equal(s->said.data, "allow 7 once exact\n");
 }
 
-static void the_next_request_is_armed_anew(void **state)
+TEST(the_next_request_is_armed_anew)
 {
 	struct scene *s = *state;
 
@@ -76,7 +76,7 @@ static void the_next_request_is_armed_anew(void **state)
 
 /* The process of the shown request dies and another request takes its place: that one was not
  * read. */
-static void a_request_that_goes_takes_its_arming_along(void **state)
+TEST(a_request_that_goes_takes_its_arming_along)
 {
 	struct scene *s = *state;
 
@@ -95,7 +95,7 @@ static void a_request_that_goes_takes_its_arming_along(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
-static void a_held_step_is_answered_like_a_request(void **state)
+TEST(a_held_step_is_answered_like_a_request)
 {
 	struct scene *s = *state;
 
@@ -121,7 +121,7 @@ static void a_held_step_is_answered_like_a_request(void **state)
 }
 
 /* The agent's own changes have no command line that could be remembered. */
-static void what_cannot_be_remembered_is_not(void **state)
+TEST(what_cannot_be_remembered_is_not)
 {
 	struct scene *s = *state;
 
@@ -135,7 +135,7 @@ static void what_cannot_be_remembered_is_not(void **state)
 }
 
 /* More of its calls wait: the numbers change, but the dialog stays armed. */
-static void news_of_a_held_step_are_shown(void **state)
+TEST(news_of_a_held_step_are_shown)
 {
 	struct scene *s = *state;
 	struct guard_report *r;
@@ -156,7 +156,7 @@ static void news_of_a_held_step_are_shown(void **state)
 	assert_string_equal(s->said.data, "allow 7 once exact\n");
 }
 
-static void a_step_that_was_stopped_is_told(void **state)
+TEST(a_step_that_was_stopped_is_told)
 {
 	struct scene *s = *state;
 
@@ -167,7 +167,7 @@ static void a_step_that_was_stopped_is_told(void **state)
 	assert_true(scene_shows(s, "x 'rm\\x1b[2J' was stopped and rolled back"));
 }
 
-static void reflexes_answer_nothing(void **state)
+TEST(reflexes_answer_nothing)
 {
 	struct scene *s = *state;
 
@@ -187,7 +187,7 @@ static void reflexes_answer_nothing(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
-static void undo_shows_a_plan_first(void **state)
+TEST(undo_shows_a_plan_first)
 {
 	struct scene *s = *state;
 
@@ -214,7 +214,7 @@ static void undo_shows_a_plan_first(void **state)
 
 /* A confirmation that would change nothing is not offered: the key of the other places comes
  * first. */
-static void a_step_elsewhere_offers_the_other_places(void **state)
+TEST(a_step_elsewhere_offers_the_other_places)
 {
 	struct scene *s = *state;
 	struct undo_plan *p;
@@ -249,7 +249,7 @@ static void a_step_elsewhere_offers_the_other_places(void **state)
 	assert_string_equal(s->said.data, "undo 0 2\n");
 }
 
-static void what_runs_outside_every_command_has_no_number(void **state)
+TEST(what_runs_outside_every_command_has_no_number)
 {
 	struct scene *s = *state;
 	struct step_row *st = model_step(&s->model, -1);
@@ -264,7 +264,7 @@ static void what_runs_outside_every_command_has_no_number(void **state)
 	assert_false(scene_shows(s, "step -1"));
 }
 
-static void conflicts_need_their_own_key(void **state)
+TEST(conflicts_need_their_own_key)
 {
 	struct scene *s = *state;
 
@@ -286,7 +286,7 @@ static void conflicts_need_their_own_key(void **state)
 
 /* One step creates a file and the next one removes it: a redo restores both, although no file
  * differs. */
-static void steps_that_cancel_out_are_redone_all_the_same(void **state)
+TEST(steps_that_cancel_out_are_redone_all_the_same)
 {
 	struct scene *s = *state;
 	struct undo_plan *p;
@@ -307,7 +307,7 @@ static void steps_that_cancel_out_are_redone_all_the_same(void **state)
 }
 
 /* The step went on unprotected: no external edit was made, and there is none to keep. */
-static void what_is_not_kept_is_nobodys_edit(void **state)
+TEST(what_is_not_kept_is_nobodys_edit)
 {
 	struct scene *s = *state;
 
@@ -341,7 +341,7 @@ static void what_is_not_kept_is_nobodys_edit(void **state)
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
 }
 
-static void what_was_edited_can_be_kept_or_merged(void **state)
+TEST(what_was_edited_can_be_kept_or_merged)
 {
 	struct scene *s = *state;
 
@@ -371,7 +371,7 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 }
 
 /* After another step has ended, "the newest 2" means other steps: a new plan must be read. */
-static void a_new_step_makes_a_new_plan(void **state)
+TEST(a_new_step_makes_a_new_plan)
 {
 	struct scene *s = *state;
 
@@ -388,7 +388,7 @@ static void a_new_step_makes_a_new_plan(void **state)
 	assert_string_equal(s->said.data, "plan 0 2\nplan 0 3\nundo 0 3\n");
 }
 
-static void what_is_undone_is_not_planned(void **state)
+TEST(what_is_undone_is_not_planned)
 {
 	struct scene *s = *state;
 
@@ -405,7 +405,7 @@ static void what_is_undone_is_not_planned(void **state)
 	assert_string_equal(s->said.data, "");
 }
 
-static void what_runs_is_stopped_first(void **state)
+TEST(what_runs_is_stopped_first)
 {
 	struct scene *s = *state;
 
@@ -431,7 +431,7 @@ static void what_runs_is_stopped_first(void **state)
 	assert_string_equal(s->said.data, "plan 0 1\nstop\nplan 0 1\nundo 0 1\n");
 }
 
-static void what_runs_may_go_on(void **state)
+TEST(what_runs_may_go_on)
 {
 	struct scene *s = *state;
 
@@ -447,7 +447,7 @@ static void what_runs_may_go_on(void **state)
 	assert_true(scene_shows(s, "a disk"));
 }
 
-static void leaving_asks_while_the_agent_runs(void **state)
+TEST(leaving_asks_while_the_agent_runs)
 {
 	struct scene *s = *state;
 
@@ -467,7 +467,7 @@ static void leaving_asks_while_the_agent_runs(void **state)
 }
 
 /* A window without room for a view still has room to leave, whatever is open. */
-static void a_tiny_window_can_be_left(void **state)
+TEST(a_tiny_window_can_be_left)
 {
 	struct scene *s = *state;
 
@@ -487,7 +487,7 @@ static void a_tiny_window_can_be_left(void **state)
 }
 
 /* The user is typing a word with a q in it when the agent ends. */
-static void the_end_does_not_catch_the_keys(void **state)
+TEST(the_end_does_not_catch_the_keys)
 {
 	struct scene *s = *state;
 
@@ -510,7 +510,7 @@ static void the_end_does_not_catch_the_keys(void **state)
 }
 
 /* A question under the help page was not being read: it is armed anew when it is visible again. */
-static void what_was_covered_must_be_read_again(void **state)
+TEST(what_was_covered_must_be_read_again)
 {
 	struct scene *s = *state;
 
@@ -531,7 +531,7 @@ static void what_was_covered_must_be_read_again(void **state)
 }
 
 /* The description of a key can be read completely on any screen. */
-static void help_is_not_cut(void **state)
+TEST(help_is_not_cut)
 {
 	static const int widths[] = {30, 40, 120};
 	struct scene *s = *state;
@@ -553,7 +553,7 @@ static void help_is_not_cut(void **state)
 }
 
 /* The help lists only keys with an effect, and none that the place gives to another action. */
-static void help_lists_what_holds(void **state)
+TEST(help_lists_what_holds)
 {
 	struct scene *s = *state;
 
@@ -576,7 +576,7 @@ static void help_lists_what_holds(void **state)
 }
 
 /* The next page shows new text, and how much is left. */
-static void help_has_pages(void **state)
+TEST(help_has_pages)
 {
 	struct scene *s = *state;
 
@@ -593,7 +593,7 @@ static void help_has_pages(void **state)
 }
 
 /* Without a filter, letters that are typed next run no commands. */
-static void a_filter_that_is_not_there_runs_nothing(void **state)
+TEST(a_filter_that_is_not_there_runs_nothing)
 {
 	struct scene *s = *state;
 
@@ -605,7 +605,7 @@ static void a_filter_that_is_not_there_runs_nothing(void **state)
 }
 
 /* A message never hides a request. */
-static void a_message_leaves_the_request_alone(void **state)
+TEST(a_message_leaves_the_request_alone)
 {
 	struct scene *s = *state;
 
@@ -635,7 +635,7 @@ static uint32_t background(struct scene *s, const char *words, uint32_t *fg)
 	return 0;
 }
 
-static void what_was_found_is_marked(void **state)
+TEST(what_was_found_is_marked)
 {
 	struct scene *s = *state;
 	struct style st;
@@ -648,7 +648,7 @@ static void what_was_found_is_marked(void **state)
 }
 
 /* A refusal may be why the agent failed; without one the network is named. */
-static void an_agent_that_failed_names_the_refusal(void **state)
+TEST(an_agent_that_failed_names_the_refusal)
 {
 	struct scene *s = *state;
 
@@ -664,7 +664,7 @@ static void an_agent_that_failed_names_the_refusal(void **state)
 }
 
 /* A refusal that the profile intends is not the reason. */
-static void an_agent_that_failed_names_no_refusal_of_its_profile(void **state)
+TEST(an_agent_that_failed_names_no_refusal_of_its_profile)
 {
 	struct scene *s = *state;
 
@@ -681,7 +681,7 @@ static void an_agent_that_failed_names_no_refusal_of_its_profile(void **state)
 }
 
 /* It is tried again in each step. */
-static void refusals_of_a_profile_are_one_row(void **state)
+TEST(refusals_of_a_profile_are_one_row)
 {
 	struct scene *s = *state;
 
@@ -694,7 +694,7 @@ static void refusals_of_a_profile_are_one_row(void **state)
 	assert_true(scene_shows(s, "- refused write ~/kept: 2 names"));
 }
 
-static void steps_count_files(void **state)
+TEST(steps_count_files)
 {
 	struct scene *s = *state;
 	struct step_info info[] = {{.id = 1, .created = 1, .deleted = 2, .modified = 3},
@@ -706,7 +706,7 @@ static void steps_count_files(void **state)
 	assert_true(scene_shows(s, "  1 file"));
 }
 
-static void questions_are_words(void **state)
+TEST(questions_are_words)
 {
 	static const char *const t[][2] = {{"exec", "run"},
 					   {"mkdirat", "create the folder"},
@@ -716,12 +716,11 @@ static void questions_are_words(void **state)
 					   {"unlinkat", "delete"},
 					   {"connect", "connect to"}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
 		assert_string_equal(answers_wish(t[i][0]), t[i][1]);
 }
 
-static void filters_narrow_and_escape_clears(void **state)
+TEST(filters_narrow_and_escape_clears)
 {
 	struct scene *s = *state;
 
@@ -735,7 +734,7 @@ static void filters_narrow_and_escape_clears(void **state)
 	assert_true(scene_shows(s, "/etc/hosts"));
 }
 
-static void search_moves_and_says_when_it_cannot(void **state)
+TEST(search_moves_and_says_when_it_cannot)
 {
 	struct scene *s = *state;
 
@@ -749,7 +748,7 @@ static void search_moves_and_says_when_it_cannot(void **state)
 
 /* Twenty thousand rows go through the ring: the filter keeps up, and no index leads to a dropped
  * row. */
-static void the_ring_turns_under_a_filter(void **state)
+TEST(the_ring_turns_under_a_filter)
 {
 	struct scene *s = *state;
 
@@ -770,7 +769,7 @@ static void the_ring_turns_under_a_filter(void **state)
 	scene_draw(s);
 }
 
-static void the_agent_cannot_draw_on_the_bottom_rows(void **state)
+TEST(the_agent_cannot_draw_on_the_bottom_rows)
 {
 	struct scene *s = *state;
 	const char *evil =
@@ -787,7 +786,7 @@ static void the_agent_cannot_draw_on_the_bottom_rows(void **state)
 	assert_true(scene_shows(s, "? ASK write .envrc"));
 }
 
-static void scrolled_back_keys_are_cordons(void **state)
+TEST(scrolled_back_keys_are_cordons)
 {
 	struct scene *s = *state;
 
@@ -806,7 +805,7 @@ static void scrolled_back_keys_are_cordons(void **state)
 }
 
 /* Its target is shown before; only web and mail addresses are opened. */
-static void a_link_is_opened_by_a_key_alone(void **state)
+TEST(a_link_is_opened_by_a_key_alone)
 {
 	static const char text[] = "see \033]8;;https://example.org/a\033\\this\033]8;;\033\\ or "
 				   "\033]8;;file:///etc/passwd\033\\that\033]8;;\033\\\r\n";
@@ -827,7 +826,7 @@ static void a_link_is_opened_by_a_key_alone(void **state)
 	assert_true(scene_shows(s, "only web and mail addresses are opened"));
 }
 
-static void nothing_blinks_where_motion_is_off(void **state)
+TEST(nothing_blinks_where_motion_is_off)
 {
 	struct scene *s = *state;
 	struct rect r = s->ui->layout.pane[PANE_TERMINAL];
@@ -840,7 +839,7 @@ static void nothing_blinks_where_motion_is_off(void **state)
 	assert_int_equal(surface_cell(&s->surface, r.x, r.y)->style.attr, STYLE_BOLD);
 }
 
-static void copy_mode_selects_and_copies(void **state)
+TEST(copy_mode_selects_and_copies)
 {
 	struct scene *s = *state;
 
@@ -877,7 +876,7 @@ static void copy_mode_selects_and_copies(void **state)
 	assert_string_equal(s->to_agent.data, "");
 }
 
-static void the_agent_asks_for_the_clipboard(void **state)
+TEST(the_agent_asks_for_the_clipboard)
 {
 	struct scene *s = *state;
 
@@ -901,9 +900,8 @@ static void the_agent_asks_for_the_clipboard(void **state)
 	assert_string_equal(s->to_agent.data, "");
 }
 
-static void layouts_keep_to_their_sizes(void **state)
+TEST_WITH(layouts_keep_to_their_sizes, NULL, NULL)
 {
-	(void)state;
 	for (int w = LAYOUT_MIN_W; w < 220; w++) {
 		for (int h = LAYOUT_MIN_H; h < 70; h++) {
 			struct layout l = layout_compute(w, h, PANE_STEPS, false, NULL);
@@ -934,58 +932,4 @@ static void layouts_keep_to_their_sizes(void **state)
 	assert_int_equal(layout_compute(200, 60, 0, true, NULL).mode, LAYOUT_TABS);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_set_up, scene_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(only_the_prefix_is_taken_from_the_agent),
-		TEST(an_ask_never_takes_the_keys),
-		TEST(answers_wait_until_they_were_readable),
-		TEST(the_next_request_is_armed_anew),
-		TEST(a_request_that_goes_takes_its_arming_along),
-		TEST(reflexes_answer_nothing),
-		TEST(a_held_step_is_answered_like_a_request),
-		TEST(what_cannot_be_remembered_is_not),
-		TEST(news_of_a_held_step_are_shown),
-		TEST(a_step_that_was_stopped_is_told),
-		TEST(undo_shows_a_plan_first),
-		TEST(a_step_elsewhere_offers_the_other_places),
-		TEST(what_runs_outside_every_command_has_no_number),
-		TEST(conflicts_need_their_own_key),
-		TEST(steps_that_cancel_out_are_redone_all_the_same),
-		TEST(what_is_not_kept_is_nobodys_edit),
-		TEST(what_was_edited_can_be_kept_or_merged),
-		TEST(a_new_step_makes_a_new_plan),
-		TEST(what_is_undone_is_not_planned),
-		TEST(what_runs_is_stopped_first),
-		TEST(what_runs_may_go_on),
-		TEST(leaving_asks_while_the_agent_runs),
-		TEST(a_tiny_window_can_be_left),
-		TEST(the_end_does_not_catch_the_keys),
-		TEST(what_was_covered_must_be_read_again),
-		TEST(help_is_not_cut),
-		TEST(help_lists_what_holds),
-		TEST(help_has_pages),
-		TEST(a_filter_that_is_not_there_runs_nothing),
-		TEST(a_message_leaves_the_request_alone),
-		TEST(what_was_found_is_marked),
-		TEST(an_agent_that_failed_names_the_refusal),
-		TEST(an_agent_that_failed_names_no_refusal_of_its_profile),
-		TEST(refusals_of_a_profile_are_one_row),
-		TEST(steps_count_files),
-		TEST(questions_are_words),
-		TEST(filters_narrow_and_escape_clears),
-		TEST(search_moves_and_says_when_it_cannot),
-		TEST(the_ring_turns_under_a_filter),
-		TEST(the_agent_cannot_draw_on_the_bottom_rows),
-		TEST(scrolled_back_keys_are_cordons),
-		TEST(a_link_is_opened_by_a_key_alone),
-		TEST(nothing_blinks_where_motion_is_off),
-		TEST(copy_mode_selects_and_copies),
-		TEST(the_agent_asks_for_the_clipboard),
-		cmocka_unit_test(layouts_keep_to_their_sizes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(scene_set_up, scene_tear_down)

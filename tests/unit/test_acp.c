@@ -68,7 +68,7 @@ static void says(enum acp_tools tools, const char *line, size_t len, struct seen
 	acp_free(a);
 }
 
-static void what_is_asked_about_has_one_reading(void **state)
+TEST(what_is_asked_about_has_one_reading)
 {
 	static const char *const unclear[] = {
 		"\"command\":\"ls\",\"Args\":[\"-x\"]",
@@ -87,7 +87,6 @@ static void what_is_asked_about_has_one_reading(void **state)
 	struct seen s;
 	char line[256];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(unclear); i++) {
 		snprintf(line, sizeof(line),
 			 "{\"id\":1,\"method\":\"terminal/create\",\"params\":{%s}}\n", unclear[i]);
@@ -105,14 +104,13 @@ static void what_is_asked_about_has_one_reading(void **state)
 }
 
 /* Some readers end lines at other characters than a newline. */
-static void a_control_character_is_no_json(void **state)
+TEST(a_control_character_is_no_json)
 {
 	static const char marks[] = "\v\f\x1c\x1d\x1e\x01";
 	AUTO_BUF struct buf editor = BUF_INIT;
 	struct seen s;
 	char line[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks); i++) { /* including the NUL */
 		int n = snprintf(line, sizeof(line),
 				 "{\"a\":1,\"b\":%c{\"id\":1,\"method\":\"fs/x\"}%c}\n", marks[i],
@@ -125,13 +123,12 @@ static void a_control_character_is_no_json(void **state)
 	assert_string_equal(editor.data, "{\"a\":\t1}\r\n");
 }
 
-static void a_line_of_too_many_values_is_not_parsed(void **state)
+TEST(a_line_of_too_many_values_is_not_parsed)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
 	AUTO_BUF struct buf editor = BUF_INIT;
 	struct seen s;
 
-	(void)state;
 	buf_str(&line, "{\"a\":[");
 	for (size_t i = 0; i < REQUEST_VALUES; i++)
 		buf_str(&line, "0,");
@@ -153,12 +150,11 @@ static void tell(struct acp *a, bool editor, const char *line)
 
 #define PERMISSION(id) "{\"id\":" #id ",\"method\":\"session/request_permission\"}\n"
 
-static void a_permission_waits_until_it_is_answered(void **state)
+TEST(a_permission_waits_until_it_is_answered)
 {
 	struct seen s = {0};
 	struct acp *a = acp_new(ACP_TOOLS_OFF, &on, &s);
 
-	(void)state;
 	tell(a, true, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}\n");
 	tell(a, true, "{\"id\":1,\"method\":\"session/prompt\",\"params\":{}}\n");
 	tell(a, false, PERMISSION(7));
@@ -179,7 +175,7 @@ static void a_permission_waits_until_it_is_answered(void **state)
 #define PLAIN  "{\"id\":\"key\",\"name\":\"a key\"}"
 #define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"authMethods\":["
 
-static void a_login_that_the_editor_would_run_is_not_offered(void **state)
+TEST(a_login_that_the_editor_would_run_is_not_offered)
 {
 	static const char *const commands[] = {
 		"{\"id\":\"x\",\"type\":\"terminal\",\"env\":{\"LD_PRELOAD\":\"/x\"}}",
@@ -191,7 +187,6 @@ static void a_login_that_the_editor_would_run_is_not_offered(void **state)
 	struct seen s;
 	char line[512];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
 		int n = snprintf(line, sizeof(line), ANSWER "%s," PLAIN "]}}\n", commands[i]);
 
@@ -207,7 +202,7 @@ static void a_login_that_the_editor_would_run_is_not_offered(void **state)
 	assert_string_equal(editor.data, ANSWER PLAIN " ]}}\n"); /* unchanged */
 }
 
-static void the_agent_is_told_that_no_such_login_is_run(void **state)
+TEST(the_agent_is_told_that_no_such_login_is_run)
 {
 	static const char hello[] =
 		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"
@@ -222,7 +217,6 @@ static void the_agent_is_told_that_no_such_login_is_run(void **state)
 	};
 	struct seen s = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		struct acp *a = acp_new((enum acp_tools)i, &on, &s);
 		AUTO_BUF struct buf agent = BUF_INIT;
@@ -234,7 +228,7 @@ static void the_agent_is_told_that_no_such_login_is_run(void **state)
 	}
 }
 
-static void a_name_that_folds_is_refused(void **state)
+TEST(a_name_that_folds_is_refused)
 {
 	static const char *const lines[] = {
 		"{\"id\":1,\"method\":\"fs/read_text_file\",\"param\xc5\xbf\":{\"path\":\"/x\"}}\n",
@@ -251,7 +245,6 @@ static void a_name_that_folds_is_refused(void **state)
 	AUTO_BUF struct buf editor = BUF_INIT;
 	struct seen s;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		for (int tools = ACP_TOOLS_OFF; tools <= ACP_TOOLS_ASK; tools++) {
 			says((enum acp_tools)tools, lines[i], strlen(lines[i]), &s, &editor);
@@ -263,7 +256,7 @@ static void a_name_that_folds_is_refused(void **state)
 	assert_string_equal(editor.data, shown);
 }
 
-static void of_requests_only_known_ones_pass(void **state)
+TEST(of_requests_only_known_ones_pass)
 {
 	static const char *const refused[] = {
 		"{\"id\":1,\"method\":\"editor/open\",\"params\":{}}\n",
@@ -283,7 +276,6 @@ static void of_requests_only_known_ones_pass(void **state)
 	AUTO_BUF struct buf editor = BUF_INIT;
 	struct seen s;
 
-	(void)state;
 	for (int tools = ACP_TOOLS_OFF; tools <= ACP_TOOLS_ASK; tools++) {
 		for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
 			says((enum acp_tools)tools, refused[i], strlen(refused[i]), &s, &editor);
@@ -312,7 +304,7 @@ static char *no_words(void *data)
 }
 
 /* The first block is the user's: an agent looks for its own commands there. */
-static void a_prompt_has_what_the_human_did_as_its_last_block(void **state)
+TEST(a_prompt_has_what_the_human_did_as_its_last_block)
 {
 	static const char prompt[] = "{\"id\":1,\"method\":\"session/prompt\",\"params\":{"
 				     "\"prompt\":[{\"type\":\"text\",\"text\":\"/go\"}]}}\n";
@@ -323,7 +315,6 @@ static void a_prompt_has_what_the_human_did_as_its_last_block(void **state)
 	struct seen s = {0};
 	struct acp *a;
 
-	(void)state;
 	news.notices = two_words;
 	a = acp_new(ACP_TOOLS_OFF, &news, &s);
 	acp_from_editor(a, prompt, sizeof(prompt) - 1, false, &agent, &editor);
@@ -336,19 +327,4 @@ static void a_prompt_has_what_the_human_did_as_its_last_block(void **state)
 	acp_free(a);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_permission_waits_until_it_is_answered),
-		cmocka_unit_test(a_prompt_has_what_the_human_did_as_its_last_block),
-		cmocka_unit_test(what_is_asked_about_has_one_reading),
-		cmocka_unit_test(a_control_character_is_no_json),
-		cmocka_unit_test(a_line_of_too_many_values_is_not_parsed),
-		cmocka_unit_test(a_login_that_the_editor_would_run_is_not_offered),
-		cmocka_unit_test(a_name_that_folds_is_refused),
-		cmocka_unit_test(of_requests_only_known_ones_pass),
-		cmocka_unit_test(the_agent_is_told_that_no_such_login_is_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -120,9 +120,8 @@ static char letter(enum advice_level level)
 	return "-NAS"[level];
 }
 
-static void command_lines(void **state)
+TEST(command_lines)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct advice a, b;
 		char got[3] = {0};
@@ -139,23 +138,21 @@ static void command_lines(void **state)
 	}
 }
 
-static void what_was_granted_is_not_warned_of(void **state)
+TEST(what_was_granted_is_not_warned_of)
 {
 	struct advice a;
 
-	(void)state;
 	advise_command(&a, "ssh host", 8, &granted);
 	assert_int_equal(a.level, ADVICE_NONE);
 	advise_command(&a, "docker ps", 9, &granted);
 	assert_int_equal(a.level, ADVICE_NONE);
 }
 
-static void words_say_what_to_do(void **state)
+TEST(words_say_what_to_do)
 {
 	static const char *const argv[] = {"bash", "-lc", "cat ~/.ssh/id_rsa"};
 	struct advice a;
 
-	(void)state;
 	advise_argv(&a, argv, 3, &inside);
 	assert_int_equal(a.level, ADVICE_STOP);
 	assert_non_null(strstr(a.text, "--allow-unix '$SSH_AUTH_SOCK'"));
@@ -168,13 +165,4 @@ static void words_say_what_to_do(void **state)
 	assert_null(strchr(a.text, '\033'));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(command_lines),
-		cmocka_unit_test(what_was_granted_is_not_warned_of),
-		cmocka_unit_test(words_say_what_to_do),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -16,7 +16,7 @@ static int parse(const char *line, struct command_in *c)
 	return r;
 }
 
-static void commands_have_their_answers(void **state)
+TEST(commands_have_their_answers)
 {
 	static const struct {
 		const char *line;
@@ -40,7 +40,6 @@ static void commands_have_their_answers(void **state)
 	};
 	struct command_in c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		assert_int_equal(parse(good[i].line, &c), 0);
 		assert_int_equal(c.does, COMMAND_ANSWER);
@@ -62,7 +61,7 @@ static void commands_have_their_answers(void **state)
 	assert_int_equal(parse("{\"type\":\"cmd.own_settings\"}", &c), -EINVAL);
 }
 
-static void in_doubt_nothing_is_allowed(void **state)
+TEST(in_doubt_nothing_is_allowed)
 {
 	static const char *const bad[] = {
 		"",
@@ -96,7 +95,6 @@ static void in_doubt_nothing_is_allowed(void **state)
 	};
 	struct command_in c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (parse(bad[i], &c) == 0)
 			fail_msg("taken: %s", bad[i]);
@@ -104,7 +102,7 @@ static void in_doubt_nothing_is_allowed(void **state)
 
 /* With any bytes in a path, the line stays one line, and both kinds of reader get the bytes
  * back. */
-static void any_bytes_survive(void **state)
+TEST(any_bytes_survive)
 {
 	char path[] = "/w/\x01\n\"\\\xc3\xa9\xff\x7f {}";
 	struct ask a = {.id = 3, .step = -1, .pid = 12, .path = path};
@@ -112,7 +110,6 @@ static void any_bytes_survive(void **state)
 	struct audit_record r;
 	size_t len = 0;
 
-	(void)state;
 	message_request(&out, &a);
 	assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
 	audit_record_init(&r);
@@ -123,7 +120,7 @@ static void any_bytes_survive(void **state)
 	audit_record_done(&r);
 }
 
-static void connections_have_addresses(void **state)
+TEST(connections_have_addresses)
 {
 	static const struct {
 		enum rule_kind kind;
@@ -144,7 +141,6 @@ static void connections_have_addresses(void **state)
 		{RULE_WRITE, "/w/127.0.0.1:80", "", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		AUTO_FREE char *path = xstrdup(list[i].path);
 		AUTO_FREE char *via = list[i].via ? xstrdup(list[i].via) : NULL;
@@ -157,12 +153,11 @@ static void connections_have_addresses(void **state)
 	}
 }
 
-static void replies_are_json(void **state)
+TEST(replies_are_json)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	cJSON *yes, *no;
 
-	(void)state;
 	message_reply(&out, 5, NULL);
 	yes = cJSON_Parse(out.data);
 	buf_clear(&out);
@@ -177,15 +172,4 @@ static void replies_are_json(void **state)
 	cJSON_Delete(no);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands_have_their_answers),
-		cmocka_unit_test(in_doubt_nothing_is_allowed),
-		cmocka_unit_test(any_bytes_survive),
-		cmocka_unit_test(connections_have_addresses),
-		cmocka_unit_test(replies_are_json),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

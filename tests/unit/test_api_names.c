@@ -51,9 +51,8 @@ static bool is_there(const char *name)
 	return lstat(path, &st) == 0;
 }
 
-static void what_a_killed_session_left_is_removed(void **state)
+TEST(what_a_killed_session_left_is_removed)
 {
-	(void)state;
 	bind_only("killed.sock");
 	assert_int_equal(knock("killed.sock"), -ECONNREFUSED);
 	assert_false(is_there("killed.sock"));
@@ -72,14 +71,13 @@ static void listen_as(uid_t uid, int fd, int ready)
 	_exit(0);
 }
 
-static void another_users_socket_is_refused(void **state)
+TEST(another_users_socket_is_refused)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), ready[2];
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	snprintf(un.sun_path, sizeof(un.sun_path), "%s/other.sock", dir);
@@ -98,11 +96,10 @@ static void another_users_socket_is_refused(void **state)
 	close(ready[1]);
 }
 
-static void while_one_begins_nothing_is_removed(void **state)
+TEST(while_one_begins_nothing_is_removed)
 {
 	int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(flock(lock, LOCK_EX), 0);
 	bind_only("begins.sock");
 	assert_int_equal(knock("begins.sock"), -ECONNREFUSED);
@@ -114,13 +111,12 @@ static void while_one_begins_nothing_is_removed(void **state)
 
 /* A session that has its socket can be reached while other processes list the sessions all the
  * time. */
-static void a_session_that_begins_keeps_its_name(void **state)
+TEST(a_session_that_begins_keeps_its_name)
 {
 	struct session s = {.model.session = "20200101-000000-1-abcd"};
 	uv_loop_t loop;
 	pid_t others[2];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		others[i] = fork();
 		if (others[i] == 0)
@@ -160,12 +156,5 @@ static int drop_dir(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_killed_session_left_is_removed),
-		cmocka_unit_test(another_users_socket_is_refused),
-		cmocka_unit_test(while_one_begins_nothing_is_removed),
-		cmocka_unit_test(a_session_that_begins_keeps_its_name),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, drop_dir);
+	return run_all(NULL, NULL, make_dir, drop_dir);
 }

@@ -181,7 +181,7 @@ static struct command *enter_command(struct fixture *f)
 
 /* ---- how long -------------------------------------------------------------------------------- */
 
-static void once_is_for_this_call_and_its_repetition(void **state)
+TEST(once_is_for_this_call_and_its_repetition)
 {
 	struct fixture *f = *state;
 
@@ -199,7 +199,7 @@ static void once_is_for_this_call_and_its_repetition(void **state)
 	assert_int_equal(frames(f, WIRE_GIVEN), 0);
 }
 
-static void a_denial_is_not_asked_again_at_once(void **state)
+TEST(a_denial_is_not_asked_again_at_once)
 {
 	struct fixture *f = *state;
 
@@ -215,7 +215,7 @@ static void a_denial_is_not_asked_again_at_once(void **state)
 }
 
 /* Another process must ask for itself, even one with the same pid. */
-static void once_is_for_one_process(void **state)
+TEST(once_is_for_one_process)
 {
 	struct fixture *f = *state;
 
@@ -232,7 +232,7 @@ static void once_is_for_one_process(void **state)
 
 /* Other calls for the same path, and the same call of other processes, are not the wish on the
  * screen. */
-static void once_is_for_what_was_shown(void **state)
+TEST(once_is_for_what_was_shown)
 {
 	struct fixture *f = *state;
 	static const struct {
@@ -272,7 +272,7 @@ static void once_is_for_what_was_shown(void **state)
 	}
 }
 
-static void what_may_be_run_may_be_read(void **state)
+TEST(what_may_be_run_may_be_read)
 {
 	struct fixture *f = *state;
 
@@ -290,7 +290,7 @@ static void what_may_be_run_may_be_read(void **state)
 	assert_int_equal(wish(f, RULE_EXEC, "third"), -FOLDER_HELD);
 }
 
-static void a_step_is_a_step(void **state)
+TEST(a_step_is_a_step)
 {
 	struct fixture *f = *state;
 	struct command *own = enter_command(f), *other;
@@ -400,7 +400,7 @@ static void let_go(pid_t pid)
 		sched_yield();
 }
 
-static void what_is_open_when_it_is_taken_back_is_told(void **state)
+TEST(what_is_open_when_it_is_taken_back_is_told)
 {
 	struct fixture *f = *state;
 	pid_t pid = hold(f, "holds\033it");
@@ -429,7 +429,7 @@ static void what_is_open_when_it_is_taken_back_is_told(void **state)
 }
 
 /* One of two answers that allow the same is revoked: no open file is reported. */
-static void what_another_answer_allows_is_not_told(void **state)
+TEST(what_another_answer_allows_is_not_told)
 {
 	struct fixture *f = *state;
 	pid_t pid = hold(f, "holder");
@@ -452,7 +452,7 @@ static void what_another_answer_allows_is_not_told(void **state)
 }
 
 /* Without a command there is no step, so the answer is for once. */
-static void no_step_no_answer_for_it(void **state)
+TEST(no_step_no_answer_for_it)
 {
 	struct fixture *f = *state;
 
@@ -463,7 +463,7 @@ static void no_step_no_answer_for_it(void **state)
 	assert_int_equal(frames(f, WIRE_GIVEN), 0);
 }
 
-static void a_step_that_ends_while_it_is_asked_is_answered_once(void **state)
+TEST(a_step_that_ends_while_it_is_asked_is_answered_once)
 {
 	struct fixture *f = *state;
 	struct command *own = enter_command(f);
@@ -477,7 +477,7 @@ static void a_step_that_ends_while_it_is_asked_is_answered_once(void **state)
 	assert_int_equal(frames(f, WIRE_GIVEN), 0);
 }
 
-static void time_ends_it(void **state)
+TEST(time_ends_it)
 {
 	struct fixture *f = *state;
 	struct command *own = enter_command(f);
@@ -495,7 +495,7 @@ static void time_ends_it(void **state)
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
-static void extents_cover_what_they_say(void **state)
+TEST_WITH(extents_cover_what_they_say, NULL, NULL)
 {
 	static const struct {
 		const char *object;
@@ -515,13 +515,12 @@ static void extents_cover_what_they_say(void **state)
 		{"/a", EXTENT_TREE, "/b/c", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
 		if (grants_cover(RULE_READ, t[i].object, t[i].extent, t[i].path) != t[i].covers)
 			fail_msg("%s %d %s", t[i].object, t[i].extent, t[i].path);
 }
 
-static void a_wide_answer_frees_what_it_covers(void **state)
+TEST(a_wide_answer_frees_what_it_covers)
 {
 	struct fixture *f = *state;
 
@@ -556,7 +555,7 @@ static void a_wide_answer_frees_what_it_covers(void **state)
 	assert_int_equal(frames(f, WIRE_GIVEN_OVER), 1);
 }
 
-static void a_directory_is_its_own_directory(void **state)
+TEST(a_directory_is_its_own_directory)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *neighbour = path_join(f->root, "neighbour");
@@ -570,7 +569,7 @@ static void a_directory_is_its_own_directory(void **state)
 
 /* ---- doors, time, floods --------------------------------------------------------------------- */
 
-static void each_door_hears_of_its_own(void **state)
+TEST(each_door_hears_of_its_own)
 {
 	struct fixture *f = *state;
 
@@ -599,7 +598,7 @@ static int until_withdrawn(struct fixture *f)
 }
 
 /* Ctrl-C and Ctrl-Z interrupt a call: a process stopped by Ctrl-Z makes it again later. */
-static void a_question_waits_for_who_is_stopped(void **state)
+TEST(a_question_waits_for_who_is_stopped)
 {
 	struct fixture *f = *state;
 	int pid = fork();
@@ -631,7 +630,7 @@ static void a_question_waits_for_who_is_stopped(void **state)
 }
 
 /* After the process has ended, its number may belong to another process that is stopped. */
-static void a_question_goes_with_who_left(void **state)
+TEST(a_question_goes_with_who_left)
 {
 	struct fixture *f = *state;
 
@@ -643,7 +642,7 @@ static void a_question_goes_with_who_left(void **state)
 	assert_int_equal(frames(f, WIRE_ASK_GONE), 1);
 }
 
-static void nobody_answers_in_time(void **state)
+TEST(nobody_answers_in_time)
 {
 	struct fixture *f = *state;
 
@@ -684,7 +683,7 @@ static uint32_t told_time(struct fixture *f, uint8_t *ret_flag)
 }
 
 /* A door that cannot hold a call for that long denies it by itself; the question stays. */
-static void a_call_that_cannot_wait_is_told(void **state)
+TEST(a_call_that_cannot_wait_is_told)
 {
 	struct fixture *f = *state;
 	uint8_t flag = 0;
@@ -700,7 +699,7 @@ static void a_call_that_cannot_wait_is_told(void **state)
 	assert_int_equal(flag, 0);
 }
 
-static void where_nobody_answers_it_is_denied(void **state)
+TEST(where_nobody_answers_it_is_denied)
 {
 	struct fixture *f = *state;
 
@@ -711,7 +710,7 @@ static void where_nobody_answers_it_is_denied(void **state)
 }
 
 /* Of 50 000 wishes the oldest are kept and shown. The rest is refused, each with its own line. */
-static void a_flood_is_bounded_and_hides_nothing(void **state)
+TEST(a_flood_is_bounded_and_hides_nothing)
 {
 	struct fixture *f = *state;
 	size_t held = 0, refused = 0;
@@ -738,7 +737,7 @@ static void a_flood_is_bounded_and_hides_nothing(void **state)
 	assert_int_equal(f->k.n_waiting, 0);
 }
 
-static void answers_kept_are_bounded(void **state)
+TEST(answers_kept_are_bounded)
 {
 	struct fixture *f = *state;
 
@@ -754,33 +753,4 @@ static void answers_kept_are_bounded(void **state)
 	assert_int_equal(wants(f, "f1"), -FOLDER_HELD);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(once_is_for_this_call_and_its_repetition),
-		TEST(a_denial_is_not_asked_again_at_once),
-		TEST(once_is_for_what_was_shown),
-		TEST(once_is_for_one_process),
-		TEST(what_may_be_run_may_be_read),
-		TEST(a_step_is_a_step),
-		TEST(no_step_no_answer_for_it),
-		TEST(a_step_that_ends_while_it_is_asked_is_answered_once),
-		TEST(time_ends_it),
-		TEST(what_is_open_when_it_is_taken_back_is_told),
-		TEST(what_another_answer_allows_is_not_told),
-		cmocka_unit_test(extents_cover_what_they_say),
-		TEST(a_wide_answer_frees_what_it_covers),
-		TEST(a_directory_is_its_own_directory),
-		TEST(each_door_hears_of_its_own),
-		TEST(a_question_waits_for_who_is_stopped),
-		TEST(a_question_goes_with_who_left),
-		TEST(nobody_answers_in_time),
-		TEST(a_call_that_cannot_wait_is_told),
-		TEST(where_nobody_answers_it_is_denied),
-		TEST(a_flood_is_bounded_and_hides_nothing),
-		TEST(answers_kept_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -73,7 +73,7 @@ static void spit(struct place *p, const char *s, size_t len)
 	assert_int_equal(io_write_file(AT_FDCWD, p->path, 0600, s, len, false), 0);
 }
 
-static void chains(void **state)
+TEST(chains)
 {
 	struct place *p = *state;
 	AUTO_FREE char *text = NULL;
@@ -101,7 +101,7 @@ static void chains(void **state)
 }
 
 /* "audit --json" and "log --json" go to terminals too. */
-static void nothing_is_hidden_in_json(void **state)
+TEST_WITH(nothing_is_hidden_in_json, NULL, NULL)
 {
 	static const struct {
 		const char *raw, *json;
@@ -119,7 +119,6 @@ static void nothing_is_hidden_in_json(void **state)
 		{"\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_BUF struct buf out = BUF_INIT;
 
@@ -128,7 +127,7 @@ static void nothing_is_hidden_in_json(void **state)
 	}
 }
 
-static void reads_back(void **state)
+TEST(reads_back)
 {
 	static const char *const broken[] = {
 		"",
@@ -160,7 +159,7 @@ static void reads_back(void **state)
 	audit_record_done(&r);
 }
 
-static void sees_edits(void **state)
+TEST(sees_edits)
 {
 	struct place *p = *state;
 	AUTO_FREE char *text = NULL;
@@ -177,7 +176,7 @@ static void sees_edits(void **state)
 	assert_int_equal(p->lines, 1);
 }
 
-static void sees_missing_and_swapped_lines(void **state)
+TEST(sees_missing_and_swapped_lines)
 {
 	struct place *p = *state;
 	AUTO_FREE char *text = NULL;
@@ -215,7 +214,7 @@ static void sees_missing_and_swapped_lines(void **state)
 	assert_int_equal(verify(p), -EBADMSG);
 }
 
-static void survives_a_crash(void **state)
+TEST(survives_a_crash)
 {
 	struct place *p = *state;
 	AUTO_FREE char *text = NULL, *head = NULL;
@@ -239,7 +238,7 @@ static void survives_a_crash(void **state)
 }
 
 /* Fills the log beyond the limit with one huge, well-formed run of lines. */
-static void rotates(void **state)
+TEST(rotates)
 {
 	struct place *p = *state;
 	AUTO_FREE char *huge = xmalloc(9000);
@@ -278,7 +277,7 @@ static void rotates(void **state)
 	assert_int_equal(verify(p), -EBADMSG);
 }
 
-static void one_writer(void **state)
+TEST(one_writer)
 {
 	struct place *p = *state;
 	struct audit *a = NULL, *b = NULL;
@@ -313,7 +312,7 @@ static void NORETURN rotate_for(pid_t waiting, const struct place *p, int ready)
 	_exit(rename(p->path, aside) < 0);
 }
 
-static void waits_for_a_log_that_is_set_aside(void **state)
+TEST(waits_for_a_log_that_is_set_aside)
 {
 	struct place *p = *state;
 	AUTO_FREE char *aside = xasprintf("%s.1", p->path);
@@ -341,7 +340,7 @@ static void waits_for_a_log_that_is_set_aside(void **state)
 	assert_int_equal(verify(p), 0);
 }
 
-static void full_disk(void **state)
+TEST(full_disk)
 {
 	struct place *p = *state;
 	struct audit *a = NULL;
@@ -374,7 +373,7 @@ static void full_disk(void **state)
 	audit_close(a);
 }
 
-static void long_fields(void **state)
+TEST(long_fields)
 {
 	struct place *p = *state;
 	AUTO_FREE char *huge = xmalloc(1 << 20);
@@ -400,7 +399,7 @@ static int64_t cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void speed(void **state)
+TEST(speed)
 {
 	struct place *p = *state;
 	int64_t t = cpu_us();
@@ -412,7 +411,7 @@ static void speed(void **state)
 }
 
 /* A path or command that is cut must not look complete. */
-static void what_is_cut_is_marked(void **state)
+TEST(what_is_cut_is_marked)
 {
 	struct place *p = *state;
 	struct audit *a = NULL;
@@ -442,7 +441,7 @@ static void what_is_cut_is_marked(void **state)
 }
 
 /* The agent can call `cordon step abort` without limit, but must not hide the user's undo. */
-static void what_those_inside_undo_is_counted(void **state)
+TEST(what_those_inside_undo_is_counted)
 {
 	struct place *p = *state;
 	struct audit *a = NULL;
@@ -465,7 +464,7 @@ static void what_those_inside_undo_is_counted(void **state)
 
 /* Events that processes inside can cause without limit are counted; the user's actions are always
  * written. */
-static void what_has_no_end_is_counted(void **state)
+TEST(what_has_no_end_is_counted)
 {
 	struct place *p = *state;
 	struct audit *a = NULL;
@@ -494,7 +493,7 @@ static void what_has_no_end_is_counted(void **state)
 }
 
 /* Escaping can make a text six times as long: the limit applies to the written text. */
-static void a_field_is_bounded_as_written(void **state)
+TEST(a_field_is_bounded_as_written)
 {
 	struct place *p = *state;
 	char command[8193];
@@ -513,27 +512,4 @@ static void a_field_is_bounded_as_written(void **state)
 	assert_int_equal(verify(p), 0);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(what_has_no_end_is_counted),
-		T(what_is_cut_is_marked),
-		T(what_those_inside_undo_is_counted),
-		T(a_field_is_bounded_as_written),
-		cmocka_unit_test(nothing_is_hidden_in_json),
-		T(chains),
-		T(reads_back),
-		T(sees_edits),
-		T(sees_missing_and_swapped_lines),
-		T(survives_a_crash),
-		T(one_writer),
-		T(waits_for_a_log_that_is_set_aside),
-		T(full_disk),
-		T(long_fields),
-		T(rotates),
-		T(speed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

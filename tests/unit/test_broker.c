@@ -21,12 +21,11 @@ static int reads(const char *text, struct credential *c)
 	return credential_read(c, (struct span){text, strlen(text)}, &why);
 }
 
-static void a_request_of_gits_is_read(void **state)
+TEST(a_request_of_gits_is_read)
 {
 	AUTO_BUF struct buf question = BUF_INIT;
 	struct credential c;
 
-	(void)state;
 	assert_int_equal(
 		reads("action=get\ntimeout=900\nprotocol=https\nhost=Git.Example.org:8443\n"
 		      "path=a/b.git\nusername=me\nwwwauth[]=Basic realm=\"x\"\n",
@@ -39,11 +38,10 @@ static void a_request_of_gits_is_read(void **state)
 		"protocol=https\nhost=git.example.org:8443\npath=a/b.git\nusername=me\n\n");
 }
 
-static void what_is_no_question_is_not_heard(void **state)
+TEST(what_is_no_question_is_not_heard)
 {
 	struct credential c;
 
-	(void)state;
 	assert_int_equal(reads("action=store\nprotocol=https\nhost=a.org\npassword=x\n", &c), 0);
 	assert_int_equal(reads("action=erase\nprotocol=https\nhost=a.org\n", &c), 0);
 	assert_int_equal(reads("", &c), 0);
@@ -56,12 +54,11 @@ static void what_is_no_question_is_not_heard(void **state)
 			 -EINVAL);
 }
 
-static void an_answer_is_a_name_and_a_password(void **state)
+TEST(an_answer_is_a_name_and_a_password)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct span name, password;
 
-	(void)state;
 	assert_int_equal(credential_answer(SPAN("protocol=https\nhost=a.org\nusername=me\n"
 						"password=a=b\npath=x\nurl=y\n"),
 					   &out, &name, &password),
@@ -78,12 +75,11 @@ static void an_answer_is_a_name_and_a_password(void **state)
 #define SIGN "\x0d\0\0\0\3key\0\0\0\4data\0\0\0\0"
 #define BIND "\x1b\0\0\0\x18session-bind@openssh.com\0\0\0\4host\0\0\0\7session\0\0\0\3sig\0"
 
-static void requests_of_sshs_are_read_whole_or_not_at_all(void **state)
+TEST(requests_of_sshs_are_read_whole_or_not_at_all)
 {
 	const struct span sign = SPAN(SIGN), bind = SPAN(BIND);
 	struct agent_request r;
 
-	(void)state;
 	assert_int_equal(agent_read_request(sign, &r), 0);
 	assert_int_equal(r.wish, AGENT_SIGN);
 	assert_memory_equal(r.data.data, "data", 4);
@@ -103,11 +99,10 @@ static void requests_of_sshs_are_read_whole_or_not_at_all(void **state)
 	assert_int_equal(agent_read_request(SPAN("\x0b\0"), &r), -EBADMSG);
 }
 
-static void a_frame_has_a_size_that_is_bounded(void **state)
+TEST(a_frame_has_a_size_that_is_bounded)
 {
 	struct span message;
 
-	(void)state;
 	assert_int_equal(agent_frame("\0\0\0", 3, &message), 0);
 	assert_int_equal(agent_frame("\0\0\0\2\x0b", 5, &message), 0);
 	assert_int_equal(agent_frame("\0\0\0\1\x0b!", 6, &message), 1);
@@ -116,7 +111,7 @@ static void a_frame_has_a_size_that_is_bounded(void **state)
 	assert_int_equal(agent_frame("\0\4\0\1", 4, &message), -EMSGSIZE);
 }
 
-static void a_login_names_its_session_key_and_host(void **state)
+TEST(a_login_names_its_session_key_and_host)
 {
 #define HEAD   "\0\0\0\3sid\x32\0\0\0\2me\0\0\0\x0essh-connection"
 #define KEY    "\1\0\0\0\3alg\0\0\0\3key"
@@ -125,7 +120,6 @@ static void a_login_names_its_session_key_and_host(void **state)
 	const struct span hosted = SPAN(HOSTED);
 	struct agent_login login;
 
-	(void)state;
 	assert_true(agent_read_login(SPAN(PLAIN), &login));
 	assert_memory_equal(login.session.data, "sid", 3);
 	assert_memory_equal(login.key.data, "key", 3);
@@ -138,7 +132,7 @@ static void a_login_names_its_session_key_and_host(void **state)
 	assert_false(agent_read_login(SPAN("SSHSIG\0\0\0\4file"), &login));
 }
 
-static void keys_are_named_by_fingerprint_or_comment(void **state)
+TEST(keys_are_named_by_fingerprint_or_comment)
 {
 	static const char *const lines[] = {"work@* github.com [2001:db8::1]:2222",
 					    "SHA256:abc git.example.org unbound", NULL};
@@ -149,7 +143,6 @@ static void keys_are_named_by_fingerprint_or_comment(void **state)
 	char name[KNOWN_HOST_NAME];
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(agent_keys_parse(&k, none, &err), -EINVAL);
 	assert_int_equal(agent_keys_parse(&k, bad, &err), -EINVAL);
 	assert_int_equal(agent_keys_parse(&k, lines, &err), 0);
@@ -167,11 +160,10 @@ static void keys_are_named_by_fingerprint_or_comment(void **state)
 	agent_keys_free(k);
 }
 
-static void known_hosts_tell_whose_key_it_is(void **state)
+TEST(known_hosts_tell_whose_key_it_is)
 {
 	const struct span key = SPAN("hostkey!");
 
-	(void)state;
 #define B64 "aG9zdGtleSE="
 	assert_true(agent_keys_host_has(SPAN("# Host a found: line 1\na ssh-ed25519 " B64 " x\n"),
 					key));
@@ -184,7 +176,7 @@ static void known_hosts_tell_whose_key_it_is(void **state)
 	assert_false(agent_keys_host_has(SPAN("a\n@revoked\nssh-ed25519 " B64 "\n"), key));
 }
 
-static void a_fingerprint_is_as_ssh_shows_it(void **state)
+TEST(a_fingerprint_is_as_ssh_shows_it)
 {
 	/* A public key of a server: github.com's. */
 	static const char line[] =
@@ -193,7 +185,6 @@ static void a_fingerprint_is_as_ssh_shows_it(void **state)
 	AUTO_FREE char *key = base64_decode(line, &len);
 	char text[AGENT_FINGERPRINT];
 
-	(void)state;
 	assert_non_null(key);
 	agent_fingerprint((struct span){key, len}, text);
 	assert_string_equal(text, "SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU");
@@ -201,14 +192,13 @@ static void a_fingerprint_is_as_ssh_shows_it(void **state)
 
 /* ---- recordings ------------------------------------------------------------------------------ */
 
-static void a_secret_that_becomes_known_is_starred_out(void **state)
+TEST(a_secret_that_becomes_known_is_starred_out)
 {
 	char text[] = "push tok.n-1234 and tok.n-1234 done", end[] = "Authorization: tok.n-";
 	struct redact *r = NULL;
 	struct err err = {0};
 	char many[16];
 
-	(void)state;
 	assert_int_equal(redact_new(&r, NULL, &err), 0);
 	assert_true(redact_secret(r, "short"));
 	assert_true(redact_secret(r, "tok.n-1234"));
@@ -233,7 +223,7 @@ static int parses(const char *line, struct secrets **ret)
 	return secrets_parse(ret, (const char *const[]){line, NULL}, &err);
 }
 
-static void a_secret_has_a_name_a_host_a_header_and_a_command(void **state)
+TEST(a_secret_has_a_name_a_host_a_header_and_a_command)
 {
 	static const char *const bad[] = {
 		"",
@@ -256,7 +246,6 @@ static void a_secret_has_a_name_a_host_a_header_and_a_command(void **state)
 	struct secrets *one, *other;
 	struct err err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		assert_int_equal(parses(bad[i], &one), -EINVAL);
 	assert_int_equal(secrets_parse(&one, twice, &err), -EINVAL);
@@ -273,21 +262,4 @@ static void a_secret_has_a_name_a_host_a_header_and_a_command(void **state)
 	secrets_free(other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_of_gits_is_read),
-		cmocka_unit_test(a_secret_has_a_name_a_host_a_header_and_a_command),
-		cmocka_unit_test(what_is_no_question_is_not_heard),
-		cmocka_unit_test(an_answer_is_a_name_and_a_password),
-		cmocka_unit_test(requests_of_sshs_are_read_whole_or_not_at_all),
-		cmocka_unit_test(a_frame_has_a_size_that_is_bounded),
-		cmocka_unit_test(a_login_names_its_session_key_and_host),
-		cmocka_unit_test(keys_are_named_by_fingerprint_or_comment),
-		cmocka_unit_test(known_hosts_tell_whose_key_it_is),
-		cmocka_unit_test(a_fingerprint_is_as_ssh_shows_it),
-		cmocka_unit_test(a_secret_that_becomes_known_is_starred_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

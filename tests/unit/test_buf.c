@@ -7,11 +7,10 @@
 #include "tests/support/check.h"
 
 /* For each room and each length around it: the text, its end and earlier text are right. */
-static void fits_or_not_the_text_is_whole(void **state)
+TEST(fits_or_not_the_text_is_whole)
 {
 	char want[256], words[128];
 
-	(void)state;
 	memset(words, 'w', sizeof(words));
 	for (int before = 0; before < 70; before++)
 		for (int len = 0; len < (int)sizeof(words) - 1; len++) {
@@ -35,18 +34,16 @@ static void quoted_is(const char *raw, size_t len, const char *want)
 	assert_string_equal(b.data, want);
 }
 
-static void what_is_plain_stands_as_it_is(void **state)
+TEST(what_is_plain_stands_as_it_is)
 {
-	(void)state;
 	quoted_is("", 0, "\"\"");
 	quoted_is("a", 1, "\"a\"");
 	quoted_is("a/b c~", 6, "\"a/b c~\"");
 	quoted_is("caf\xc3\xa9", 5, "\"caf\xc3\xa9\"");
 }
 
-static void what_is_not_is_escaped_wherever_it_is(void **state)
+TEST(what_is_not_is_escaped_wherever_it_is)
 {
-	(void)state;
 	quoted_is("\"a\\", 3, "\"\\\"a\\\\\"");
 	quoted_is("a\"\"b", 4, "\"a\\\"\\\"b\"");
 	quoted_is("a\nb", 3, "\"a\\u000ab\"");
@@ -64,12 +61,11 @@ static void fitted_is(const char *text, int cols, const char *want)
 	assert_true(text_width(b.data) <= cols);
 }
 
-static void only_the_first_member_has_no_comma(void **state)
+TEST(only_the_first_member_has_no_comma)
 {
 	static const char *const list[] = {"a", "\"", NULL};
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	(void)state;
 	buf_ch(&b, '{');
 	json_member(&b, "one", "{");
 	json_member(&b, "two", NULL);
@@ -81,9 +77,8 @@ static void only_the_first_member_has_no_comma(void **state)
 				    "\"four\":[\"a\"],\"five\":[]}");
 }
 
-static void a_path_loses_whole_directories(void **state)
+TEST(a_path_loses_whole_directories)
 {
-	(void)state;
 	fitted_is("src/a.c", 7, "src/a.c");
 	fitted_is("~/.local/share/opencode/repos", 28, "~/.local/…/opencode/repos");
 	fitted_is("~/.local/share/opencode/repos", 20, "~/…/opencode/repos");
@@ -97,15 +92,4 @@ static void a_path_loses_whole_directories(void **state)
 	fitted_is("writing all of it, once", 12, "wri…it, once");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fits_or_not_the_text_is_whole),
-		cmocka_unit_test(what_is_plain_stands_as_it_is),
-		cmocka_unit_test(what_is_not_is_escaped_wherever_it_is),
-		cmocka_unit_test(only_the_first_member_has_no_comma),
-		cmocka_unit_test(a_path_loses_whole_directories),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -48,7 +48,7 @@ static bool tells(struct fixture *f, const char *words)
 	return strstr(told(f, true), words) != NULL;
 }
 
-static void each_namespace_is_made(void **state)
+TEST(each_namespace_is_made)
 {
 	struct fixture *f = *state;
 
@@ -60,7 +60,7 @@ static void each_namespace_is_made(void **state)
 	assert_null(strstr(told(f, false), "--unshare-net"));
 }
 
-static void what_comes_from_the_host_is_bound_read_only(void **state)
+TEST(what_comes_from_the_host_is_bound_read_only)
 {
 	struct fixture *f = *state;
 
@@ -72,7 +72,7 @@ static void what_comes_from_the_host_is_bound_read_only(void **state)
 	assert_false(tells(f, " --bind "));
 }
 
-static void what_may_fail_and_is_not_there_is_left_out(void **state)
+TEST(what_may_fail_and_is_not_there_is_left_out)
 {
 	struct fixture *f = *state;
 
@@ -82,7 +82,7 @@ static void what_may_fail_and_is_not_there_is_left_out(void **state)
 	assert_true(tells(f, "--ro-bind /no/other /no/other ")); /* bwrap says why it refuses */
 }
 
-static void sizes_and_modes_are_numbers(void **state)
+TEST(sizes_and_modes_are_numbers)
 {
 	struct fixture *f = *state;
 	struct sysinfo info;
@@ -101,7 +101,7 @@ static void sizes_and_modes_are_numbers(void **state)
 }
 
 /* Each kind of operation is either an argument of bwrap or left to the finisher. */
-static void the_rest_is_left_to_the_finisher(void **state)
+TEST(the_rest_is_left_to_the_finisher)
 {
 	static const enum plan_what rest[] = {PLAN_SEAL,    PLAN_PROC,	PLAN_DEVPTS,
 					      PLAN_OVERLAY, PLAN_BLANK, PLAN_MKDIRS};
@@ -115,7 +115,7 @@ static void the_rest_is_left_to_the_finisher(void **state)
 	assert_false(tells(f, "/proc/sys"));
 }
 
-static void too_many_are_refused_in_words(void **state)
+TEST(too_many_are_refused_in_words)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
@@ -126,17 +126,4 @@ static void too_many_are_refused_in_words(void **state)
 	assert_non_null(strstr(err.text, "--backend native"));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(each_namespace_is_made),
-		TEST(what_comes_from_the_host_is_bound_read_only),
-		TEST(what_may_fail_and_is_not_there_is_left_out),
-		TEST(sizes_and_modes_are_numbers),
-		TEST(the_rest_is_left_to_the_finisher),
-		TEST(too_many_are_refused_in_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

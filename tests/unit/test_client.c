@@ -79,7 +79,7 @@ static void put_touch(struct fixture *f, const char *path)
 	wire_end(&f->out, mark);
 }
 
-static void events_arrive_byte_by_byte(void **state)
+TEST(events_arrive_byte_by_byte)
 {
 	struct fixture *f = *state;
 	size_t mark;
@@ -102,7 +102,7 @@ static void events_arrive_byte_by_byte(void **state)
 			    "command=ls/6\n");
 }
 
-static void many_frames_come_in_one_read(void **state)
+TEST(many_frames_come_in_one_read)
 {
 	struct fixture *f = *state;
 	size_t lines = 0;
@@ -117,7 +117,7 @@ static void many_frames_come_in_one_read(void **state)
 	assert_int_equal(lines, 500);
 }
 
-static void a_plan_comes_whole(void **state)
+TEST(a_plan_comes_whole)
 {
 	struct fixture *f = *state;
 	size_t mark = wire_begin(&f->out, WIRE_PLAN);
@@ -158,7 +158,7 @@ static void a_plan_comes_whole(void **state)
 					 "5:30:notes Ma!2why Db0/base\n");
 }
 
-static void nonsense_is_refused_for_good(void **state)
+TEST(nonsense_is_refused_for_good)
 {
 	struct fixture *f = *state;
 	size_t mark = wire_begin(&f->out, WIRE_PLAN);
@@ -176,7 +176,7 @@ static void nonsense_is_refused_for_good(void **state)
 	assert_string_equal(f->log.data, "");
 }
 
-static void requests_wait_until_the_keeper_reads(void **state)
+TEST(requests_wait_until_the_keeper_reads)
 {
 	struct fixture *f = *state;
 	AUTO_BUF struct buf in = BUF_INIT;
@@ -203,7 +203,7 @@ static void requests_wait_until_the_keeper_reads(void **state)
 	assert_false(client_wants_write(f->c));
 }
 
-static void too_many_paths_restore_nothing(void **state)
+TEST(too_many_paths_restore_nothing)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *path = xcalloc(1, 4096);
@@ -219,7 +219,7 @@ static void too_many_paths_restore_nothing(void **state)
 	free(paths);
 }
 
-static void last_words_are_heard_after_a_send_that_failed(void **state)
+TEST(last_words_are_heard_after_a_send_that_failed)
 {
 	struct fixture *f = *state;
 	size_t mark = wire_begin(&f->out, WIRE_START_FAILED);
@@ -235,12 +235,11 @@ static void last_words_are_heard_after_a_send_that_failed(void **state)
 }
 
 /* Of two descriptors in one message, a receiver of one closes the other. */
-static void no_second_descriptor_stays_open(void **state)
+TEST_WITH(no_second_descriptor_stays_open, NULL, NULL)
 {
 	int pair[2], ends[2], got = -1;
 	char byte;
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
 	assert_int_equal(io_send_fds(pair[0], "x", 1, (const int[]){ends[1], ends[1]}, 2, 0), 1);
@@ -254,20 +253,4 @@ static void no_second_descriptor_stays_open(void **state)
 	close(pair[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(events_arrive_byte_by_byte, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_frames_come_in_one_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_plan_comes_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(nonsense_is_refused_for_good, setup, teardown),
-		cmocka_unit_test_setup_teardown(requests_wait_until_the_keeper_reads, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(last_words_are_heard_after_a_send_that_failed,
-						setup, teardown),
-		cmocka_unit_test(no_second_descriptor_stays_open),
-		cmocka_unit_test_setup_teardown(too_many_paths_restore_nothing, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -16,20 +16,18 @@ static bool redone(const char *now, const char *result)
 			    true);
 }
 
-static void an_edit_goes_along_with_a_file(void **state)
+TEST(an_edit_goes_along_with_a_file)
 {
 	static const char now[] = "/b 100644 1:1 8.0 size 9 hash bb\n" DIR_THERE("/d");
 
-	(void)state;
 	assert_true(redone(THERE("/b") DIR_THERE("/d"), DIR_THERE("/b") MOVED("/d")));
 	assert_true(redone(now, DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
 }
 
-static void an_edit_that_is_gone_is_missed(void **state)
+TEST(an_edit_that_is_gone_is_missed)
 {
 	static const char now[] = "/b 100644 1:1 8.0 size 9 hash bb\n" DIR_THERE("/d");
 
-	(void)state;
 	assert_false(redone(now, DIR_THERE("/b") MOVED("/d")));
 	assert_false(redone(now, DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash cc\n"));
 	/* The bytes are in the folder, but not as the step left them. */
@@ -40,13 +38,12 @@ static void an_edit_that_is_gone_is_missed(void **state)
 			    DIR_THERE("/b") "/d 102775 1:1 8.0 size 9 hash bb\n"));
 }
 
-static void what_was_saved_again_as_it_was_may_get_its_time_back(void **state)
+TEST(what_was_saved_again_as_it_was_may_get_its_time_back)
 {
 	static const char was[] = THERE("/b");
 	static const char again[] = "/b 100644 1:1 8.0 size 4 hash aa\n";
 	static const char other[] = "/b 100644 1:1 8.0 size 4 hash bb\n";
 
-	(void)state;
 	assert_true(tree_carried(was, was, again, was, true));
 	assert_true(tree_carried(was, was, again, again, true));
 	assert_false(tree_carried(was, was, other, was, true));
@@ -54,14 +51,13 @@ static void what_was_saved_again_as_it_was_may_get_its_time_back(void **state)
 }
 
 /* An external program locked a directory: files that were restored in it are not listed. */
-static void what_nobody_sees_is_not_missed(void **state)
+TEST(what_nobody_sees_is_not_missed)
 {
 	static const char full[] = DIR_THERE("/d") DIR_THERE("/d/e") THERE("/d/e/f") THERE("/d/ef");
 	static const char locked[] = "/d 40640 1:1 5.0\n";
 	static const char unseen[] = "/d 40640 1:1 5.0\n/d/e 0 0:0 0.0\n/d/ef 0 0:0 0.0\n";
 	static const char one[] = "/d 40640 1:1 5.0\n/d/e 0 0:0 0.0\n";
 
-	(void)state;
 	assert_true(tree_carried(DIR_THERE("/d"), full, locked, unseen, true));
 	assert_false(tree_carried(DIR_THERE("/d"), full, locked, one, true));
 	assert_true(tree_kept(DIR_THERE("/d"), full, unseen, false, true));
@@ -69,18 +65,17 @@ static void what_nobody_sees_is_not_missed(void **state)
 }
 
 /* A step makes a directory unlistable after an external program created a file in it. */
-static void what_may_not_be_listed_is_not_missed(void **state)
+TEST(what_may_not_be_listed_is_not_missed)
 {
 	static const char full[] = DIR_THERE("/d") THERE("/d/f"), shut[] = "/d 40111 1:1 5.0\n";
 
-	(void)state;
 	assert_int_equal(tree_carried(DIR_THERE("/d"), shut, full, shut, true), geteuid() != 0);
 	assert_false(tree_carried(DIR_THERE("/d"), DIR_THERE("/d"), full, DIR_THERE("/d"), true));
 }
 
 /* An object that came to /c/x with its directory is described as that directory's rename alone,
  * even if another object has its old name. */
-static void a_directory_that_moved_is_not_told_by_what_is_in_it(void **state)
+TEST(a_directory_that_moved_is_not_told_by_what_is_in_it)
 {
 	static const char before[] = DIR_THERE("/a") THERE("/a/x");
 	static const char moved[] =
@@ -91,20 +86,18 @@ static void a_directory_that_moved_is_not_told_by_what_is_in_it(void **state)
 	struct restored r = {
 		.before = before, .after = moved, .pre = moved, .path = "c/x", .quiet = true};
 
-	(void)state;
 	assert_false(restore_is_due(&r));
 	r.after = r.pre = made;
 	assert_true(restore_is_due(&r));
 }
 
 /* Making a directory accessible is no edit of the files in it. */
-static void what_comes_to_light_is_no_edit(void **state)
+TEST(what_comes_to_light_is_no_edit)
 {
 	static const char open[] = DIR_THERE("/d") THERE("/d/f");
 	static const char locked[] = "/d 40640 1:1 5.0\n/d/f 0 0:0 0.0\n";
 	static const char empty[] = DIR_THERE("/d");
 
-	(void)state;
 	for (int opened = 0; opened < 2; opened++) {
 		struct history h = {.clock = 1};
 
@@ -114,12 +107,11 @@ static void what_comes_to_light_is_no_edit(void **state)
 	}
 }
 
-static void what_is_in_a_directory_that_was_shut_may_be_there(void **state)
+TEST(what_is_in_a_directory_that_was_shut_may_be_there)
 {
 	static const char shut[] = "/d 40111 1:1 5.0\n";
 	struct history h = {.clock = 1};
 
-	(void)state;
 	edits_note(&h, DIR_THERE("/d"), DIR_THERE("/d") THERE("/d/f"));
 	assert_int_equal(edits_kept(&h, 0, DIR_THERE("/d") THERE("/d/f"), shut, true),
 			 geteuid() != 0);
@@ -128,7 +120,7 @@ static void what_is_in_a_directory_that_was_shut_may_be_there(void **state)
 
 /* A user locks a directory that a step renamed; the mode stays through undo and redo, so the
  * directory does not match the state that the step before left. */
-static void what_was_kept_of_a_locked_directory_stays(void **state)
+TEST(what_was_kept_of_a_locked_directory_stays)
 {
 	static const char was[] = DIR_THERE("/b") DIR_THERE("/c");
 	static const char moved[] = "/a 40640 1:1 5.0\n" DIR_THERE("/b");
@@ -136,7 +128,6 @@ static void what_was_kept_of_a_locked_directory_stays(void **state)
 	struct history h = {.clock = 2};
 	struct expected e;
 
-	(void)state;
 	rung_add(&h, (struct rung){.id = 1,
 				   .cluster = 1,
 				   .before = xstrdup(DIR_THERE("/c")),
@@ -153,19 +144,4 @@ static void what_was_kept_of_a_locked_directory_stays(void **state)
 	history_done(&h);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_edit_goes_along_with_a_file),
-		cmocka_unit_test(an_edit_that_is_gone_is_missed),
-		cmocka_unit_test(what_was_saved_again_as_it_was_may_get_its_time_back),
-		cmocka_unit_test(what_nobody_sees_is_not_missed),
-		cmocka_unit_test(what_may_not_be_listed_is_not_missed),
-		cmocka_unit_test(a_directory_that_moved_is_not_told_by_what_is_in_it),
-		cmocka_unit_test(what_comes_to_light_is_no_edit),
-		cmocka_unit_test(what_is_in_a_directory_that_was_shut_may_be_there),
-		cmocka_unit_test(what_was_kept_of_a_locked_directory_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -78,7 +78,7 @@ static void refuses(struct place *p, const char *words)
 		fail_msg("'%s' lacks '%s'", p->err.text, words);
 }
 
-static void built_in(void **state)
+TEST(built_in)
 {
 	struct place *p = *state;
 	const char *const *list;
@@ -94,7 +94,7 @@ static void built_in(void **state)
 }
 
 /* Version 0.1 had this setting: the file is read, and the setting is reported. */
-static void a_setting_that_was_removed(void **state)
+TEST(a_setting_that_was_removed)
 {
 	struct place *p = *state;
 
@@ -105,7 +105,7 @@ static void a_setting_that_was_removed(void **state)
 		fail_msg("'%s'", config_ignored(p->c));
 }
 
-static void levels(void **state)
+TEST(levels)
 {
 	struct place *p = *state;
 	const char *const settings[] = {"sandbox.processes=7", "ui.mouse", NULL};
@@ -135,7 +135,7 @@ static void levels(void **state)
 	assert_string_equal(config_origin(p->c, "sandbox.env"), origin);
 }
 
-static void paths(void **state)
+TEST(paths)
 {
 	struct place *p = *state;
 	const char *const *list;
@@ -151,7 +151,7 @@ static void paths(void **state)
 	assert_string_equal(list[1], want);
 }
 
-static void project_only_tightens(void **state)
+TEST(project_only_tightens)
 {
 	static const char *const loosening[] = {
 		"[network]\nmode = open\n",	 "[sandbox]\nrw = /etc\n",
@@ -171,7 +171,7 @@ static void project_only_tightens(void **state)
 	assert_string_equal(config_str(p->c, "sandbox.preset"), "strict");
 }
 
-static void project_link_is_not_followed(void **state)
+TEST(project_link_is_not_followed)
 {
 	struct place *p = *state;
 	char link[160];
@@ -181,7 +181,7 @@ static void project_link_is_not_followed(void **state)
 	assert_int_equal(config_load(&p->c, &p->spec, &p->err), -ELOOP);
 }
 
-static void bad_input(void **state)
+TEST(bad_input)
 {
 	static const struct {
 		const char *text, *words;
@@ -243,7 +243,7 @@ static int read_plain(const char *text, int *n)
 }
 
 /* Text that is not plain goes to libgit2 as a whole, not in part. */
-static void plain_or_not(void **state)
+TEST(plain_or_not)
 {
 	static const char *const unusual[] = {
 		"[ui]\n\tmouse = on\n\ttheme = \"x\"\n",
@@ -261,7 +261,6 @@ static void plain_or_not(void **state)
 	};
 	int n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(unusual); i++)
 		assert_int_equal(read_plain(unusual[i], &n), -ENOTSUP);
 	for (int c = 1; c < 256; c++) {
@@ -287,7 +286,7 @@ static int tell(void *data, const struct config_setting *s)
 }
 
 /* A line that begins like the one before is parsed only from the difference on. */
-static void plain_alike(void **state)
+TEST(plain_alike)
 {
 	static const struct {
 		const char *lines, *told;
@@ -306,7 +305,6 @@ static void plain_alike(void **state)
 		{"b = 1\nb = 2\n2b = 1\n", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		AUTO_FREE char *text = xasprintf("[a]\n%s", list[i].lines);
 		AUTO_BUF struct buf told = BUF_INIT;
@@ -319,13 +317,12 @@ static void plain_alike(void **state)
 }
 
 /* The whole text is checked first. */
-static void plain_anywhere(void **state)
+TEST(plain_anywhere)
 {
 	static const char line[] = "\tmouse = on\n", comment[] = "# a \"b\" ; c\n";
 	const size_t lines = 16, len = strlen(line);
 	int n;
 
-	(void)state;
 	for (int c = 1; c < 256; c++)
 		for (size_t at = 0; at < lines; at++) {
 			AUTO_BUF struct buf b = BUF_INIT;
@@ -349,18 +346,17 @@ static void plain_anywhere(void **state)
 }
 
 /* They are read at each start, so they must be plain; after a `;` the rest of a line is cut off. */
-static void shipped_profiles_are_plain(void **state)
+TEST(shipped_profiles_are_plain)
 {
 	int n = 0;
 
-	(void)state;
 	for (const struct builtin_file *f = builtin_files; f->name; f++)
 		if (str_ends(f->name, ".profile") && read_plain(f->text, &n) != 0)
 			fail_msg("%s", f->name);
 	assert_true(n > 0);
 }
 
-static void missing_option_file(void **state)
+TEST(missing_option_file)
 {
 	struct place *p = *state;
 
@@ -369,23 +365,4 @@ static void missing_option_file(void **state)
 	assert_non_null(strstr(p->err.text, "/nonexistent/cordon"));
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(built_in),
-		T(a_setting_that_was_removed),
-		T(levels),
-		T(paths),
-		T(project_only_tightens),
-		T(project_link_is_not_followed),
-		T(bad_input),
-		T(shipped_profiles_are_plain),
-		T(missing_option_file),
-		T(plain_or_not),
-		T(plain_alike),
-		T(plain_anywhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

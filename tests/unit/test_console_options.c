@@ -17,7 +17,7 @@ static struct config *load(const char *const *settings)
 	return c;
 }
 
-static void settings_reach_the_console(void **state)
+TEST(settings_reach_the_console)
 {
 	static const char *const settings[] = {"console.open=xdg-open",
 					       "ui.motion=false",
@@ -29,7 +29,6 @@ static void settings_reach_the_console(void **state)
 	struct console_options o = {.record = "file", .at = "90"};
 	struct config *c = load(settings);
 
-	(void)state;
 	console_options_set(&o, c);
 	assert_string_equal(o.open, "xdg-open");
 	assert_string_equal(o.copy_command, "wl-copy");
@@ -42,12 +41,11 @@ static void settings_reach_the_console(void **state)
 	config_free(c);
 }
 
-static void without_settings_things_move(void **state)
+TEST(without_settings_things_move)
 {
 	struct console_options o = {0};
 	struct config *c = load(NULL);
 
-	(void)state;
 	console_options_set(&o, c);
 	assert_false(o.still);
 	assert_true(o.mouse);
@@ -55,12 +53,4 @@ static void without_settings_things_move(void **state)
 	config_free(c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(settings_reach_the_console),
-		cmocka_unit_test(without_settings_things_move),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -146,7 +146,7 @@ static void diff_is(const struct fake *f, size_t n, int64_t from, int64_t to, co
 /* ---- tests ------------------------------------------------------------------------------------
  */
 
-static void modified(void **state)
+TEST(modified)
 {
 	static const struct fake f[] = {
 		{.step = 1,
@@ -155,13 +155,12 @@ static void modified(void **state)
 		 .after = "1\n2\n3\n4\nfive\n6\n7\n8"},
 	};
 
-	(void)state;
 	diff_is(f, ARRAY_LEN(f), 1, 1,
 		"Fdiff --git a/a.c b/a.c\nF--- a/a.c\nF+++ b/a.c\nH@@ -2,7 +2,7 @@\n"
 		" 2\n 3\n 4\n-5\n+five\n 6\n 7\n-8\n+8\nM\\ No newline at end of file\n");
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
 	static const struct fake f[] = {
 		{.step = 1, .path = "bin", .before = "a\0b", .after = "a\0c", .len = 3},
@@ -177,7 +176,6 @@ static void kinds(void **state)
 		{.step = 1, .path = "to", .old_path = "from", .before = "x\n", .after = "x\n"},
 	};
 
-	(void)state;
 	diff_is(f, ARRAY_LEN(f), 1, 1,
 		"Fdiff --git a/bin b/bin\n"
 		"MBinary files differ: 3 B sha256:59b271ae1bbc -> 3 B sha256:b179f49283f5\n"
@@ -193,7 +191,7 @@ static void kinds(void **state)
 }
 
 /* The agent chooses names: none may begin a line of a patch, or end one early. */
-static void odd_names(void **state)
+TEST(odd_names)
 {
 	static const struct fake f[] = {
 		{.step = 1, .path = " two words", .before = "x\n", .after = "y\n"},
@@ -205,7 +203,6 @@ static void odd_names(void **state)
 		 .after = "x\n"},
 	};
 
-	(void)state;
 	diff_is(f, ARRAY_LEN(f), 1, 1,
 		"Fdiff --git a/ two words b/ two words\nF--- a/ two words\t\nF+++ b/ two words\t\n"
 		"H@@ -1 +1 @@\n-x\n+y\n"
@@ -216,7 +213,7 @@ static void odd_names(void **state)
 		"Frename from \"q\\\"\\\\ \xff\"\nFrename to \"to\\t\\033\\177\"\n");
 }
 
-static void net_changes(void **state)
+TEST(net_changes)
 {
 	static const struct fake f[] = {
 		{.step = 1, .path = "made-and-gone", .after = "x\n"},
@@ -228,7 +225,6 @@ static void net_changes(void **state)
 		{.step = 3, .path = "victim", .old_path = "b", .before = "3\n", .after = "3\n"},
 	};
 
-	(void)state;
 	diff_is(f, ARRAY_LEN(f), 1, 2,
 		"Fdiff --git a/a b/b\nFrename from a\nFrename to b\nF--- a/a\nF+++ b/b\n"
 		"H@@ -1 +1 @@\n-1\n+3\n"
@@ -240,7 +236,7 @@ static void net_changes(void **state)
 		"F--- a/made-and-gone\nF+++ /dev/null\nH@@ -1 +0,0 @@\n-x\n");
 }
 
-static void displaced(void **state)
+TEST(displaced)
 {
 	static const struct fake f[] = {
 		{.step = 1, .path = "victim", .before = "v\n", .after = "w\n"},
@@ -249,7 +245,6 @@ static void displaced(void **state)
 	AUTO_BUF struct buf got = BUF_INIT;
 	struct err err = {0};
 
-	(void)state;
 	table = f;
 	table_len = ARRAY_LEN(f);
 	assert_int_equal(diff_range_paths(NULL, 1, 2, NULL, add_line, &got, &err), 0);
@@ -260,12 +255,11 @@ static void displaced(void **state)
 }
 
 /* LeakSanitizer sees an empty list that is not freed. */
-static void no_steps(void **state)
+TEST(no_steps)
 {
 	AUTO_BUF struct buf got = BUF_INIT;
 	struct err err = {0};
 
-	(void)state;
 	table_len = 0;
 	assert_int_equal(diff_newest_paths(NULL, NULL, add_line, &got, &err), -ENOENT);
 	assert_int_equal(diff_range_paths(NULL, 0, 0, NULL, add_line, &got, &err), -ENOENT);
@@ -276,7 +270,7 @@ static void no_steps(void **state)
 
 /* An entry of a renamed directory is shown with its name before the first step and its name after
  * the last one, without the names in between. */
-static void in_renamed_directories(void **state)
+TEST(in_renamed_directories)
 {
 	static const struct fake f[] = {
 		{.step = 1, .path = "D", .old_path = "d", .before = "", .after = "", DIR_},
@@ -291,7 +285,6 @@ static void in_renamed_directories(void **state)
 		{.step = 5, .path = "X/h", .before = "1\n"},
 	};
 
-	(void)state;
 	diff_is(f, ARRAY_LEN(f), 1, 2,
 		"Fdiff --git a/d b/E\nFrename from d\nFrename to E\n"
 		"Fdiff --git a/E/new b/E/new\nFnew file mode 100644\nF--- /dev/null\nF+++ b/E/new\n"
@@ -312,7 +305,7 @@ static bool stop(void *data, enum diff_line_kind kind, const char *text, size_t 
 	return ++*(int *)data < 2;
 }
 
-static void cancel_and_count(void **state)
+TEST(cancel_and_count)
 {
 	static const struct fake f[] = {
 		{.step = 1, .path = "a", .before = "1\n2\n", .after = "1\n3\n4\n"},
@@ -322,7 +315,6 @@ static void cancel_and_count(void **state)
 	size_t n;
 	int lines = 0, added, deleted;
 
-	(void)state;
 	table = f;
 	table_len = ARRAY_LEN(f);
 	assert_int_equal(journal_changes(NULL, 1, &list, &n, NULL), 0);
@@ -336,7 +328,7 @@ static void cancel_and_count(void **state)
 	change_free(list, n);
 }
 
-static void only_files_of_git_are_left_out(void **state)
+TEST(only_files_of_git_are_left_out)
 {
 	static const struct {
 		const char *path;
@@ -360,25 +352,9 @@ static void only_files_of_git_are_left_out(void **state)
 		{"src/HEAD", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		if (diff_is_gits_own(list[i].path) != list[i].own)
 			fail_msg("%s", list[i].path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modified),
-		cmocka_unit_test(kinds),
-		cmocka_unit_test(odd_names),
-		cmocka_unit_test(net_changes),
-		cmocka_unit_test(displaced),
-		cmocka_unit_test(no_steps),
-		cmocka_unit_test(cancel_and_count),
-		cmocka_unit_test(in_renamed_directories),
-		cmocka_unit_test(only_files_of_git_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -222,11 +222,10 @@ static int teardown(void **state)
 	return io_remove_tree(AT_FDCWD, fake.folder.path);
 }
 
-static void a_shell_works(void **state)
+TEST(a_shell_works)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(box_sh("echo one > a && mkdir d && mv a d/b && cat d/b >/dev/null && "
 				"ln -s d/b l && echo two >> l && chmod 640 d/b && ln d/b d/c && "
 				"rm d/c && touch -d @1000 d/b && test $(wc -c < l) = 8"),
@@ -238,9 +237,8 @@ static void a_shell_works(void **state)
 	assert_true(fake.execs > 0);
 }
 
-static void outside_is_read_only(void **state)
+TEST(outside_is_read_only)
 {
-	(void)state;
 	assert_int_equal(box_sh("echo x > /tmp/t && chmod 600 /tmp/t && mv /tmp/t /tmp/u && "
 				"ln -s $PWD/in /tmp/link && echo y > /tmp/link && "
 				"cp /tmp/u up && test -s up && test -s in"),
@@ -248,24 +246,22 @@ static void outside_is_read_only(void **state)
 	assert_string_equal(fake.last_path, "up");
 }
 
-static void descriptors_lead_to_places(void **state)
+TEST(descriptors_lead_to_places)
 {
-	(void)state;
 	assert_int_equal(box_sh("exec 5>file; echo a >/dev/fd/5; echo b >>/proc/self/fd/5; "
 				"test $(wc -l < file) = 2 || exit 1; rm file; echo c >&5; "
 				"echo err >/dev/stderr; echo n >/dev/null"),
 			 0);
 }
 
-static void the_filter_refuses(void **state)
+TEST(the_filter_refuses)
 {
-	(void)state;
 	assert_int_not_equal(box_sh("unshare -Ur true 2>/dev/null"), 0);
 	assert_int_not_equal(box_sh("mount -t tmpfs x /mnt 2>/dev/null"), 0);
 	assert_int_not_equal(box_sh("chroot / true 2>/dev/null"), 0);
 }
 
-static void held_calls_are_performed_after_the_answer(void **state)
+TEST(held_calls_are_performed_after_the_answer)
 {
 	static const struct filter_spec spec;
 	char sh[] = "/bin/sh", c[] = "-c", text[] = "echo x > secret";
@@ -273,7 +269,6 @@ static void held_calls_are_performed_after_the_answer(void **state)
 	struct box b;
 	struct stat st;
 
-	(void)state;
 	fake.hold = "secret";
 	box_start(&b, &spec, NULL, argv);
 	while (fake.held == 0)
@@ -287,7 +282,7 @@ static void held_calls_are_performed_after_the_answer(void **state)
 }
 
 /* A call held for another reason is judged again; a call refused because of its step gets EPERM. */
-static void held_calls_can_be_tried_again_or_stopped(void **state)
+TEST(held_calls_can_be_tried_again_or_stopped)
 {
 	static const struct filter_spec spec;
 	char sh[] = "/bin/sh", c[] = "-c",
@@ -297,7 +292,6 @@ static void held_calls_can_be_tried_again_or_stopped(void **state)
 	struct box b;
 	struct stat st;
 
-	(void)state;
 	fake.hold = "secret";
 	fake.held = 0;
 	box_start(&b, &spec, NULL, argv);
@@ -321,7 +315,7 @@ static void held_calls_can_be_tried_again_or_stopped(void **state)
 	assert_int_equal(fstatat(fake.folder.fd, "stopped", &st, 0), -1);
 }
 
-static void a_swapped_directory_is_not_what_was_shown(void **state)
+TEST(a_swapped_directory_is_not_what_was_shown)
 {
 	static const struct filter_spec spec;
 	char sh[] = "/bin/sh", c[] = "-c", text[] = "echo x > d/secret";
@@ -329,7 +323,6 @@ static void a_swapped_directory_is_not_what_was_shown(void **state)
 	struct box b;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(mkdirat(fake.folder.fd, "d", 0755), 0);
 	assert_int_equal(mkdirat(fake.folder.fd, "e", 0755), 0);
 	fake.hold = "secret";
@@ -383,9 +376,8 @@ static int read_sh(const char *script)
 	return box_run(&spec, NULL, argv);
 }
 
-static void granted_reads_are_the_floors(void **state)
+TEST(granted_reads_are_the_floors)
 {
-	(void)state;
 	put("f", "text\n");
 	assert_int_equal(read_sh("cat f ./f $PWD/f /dev/fd/3 3<f >/dev/null && ls . >/dev/null && "
 				 "! cat none /none/x 2>/dev/null && echo x > /tmp/t && "
@@ -395,7 +387,7 @@ static void granted_reads_are_the_floors(void **state)
 }
 
 /* By whichever path it is reached, the question is about the real path. */
-static void reads_are_asked_by_what_they_lead_to(void **state)
+TEST(reads_are_asked_by_what_they_lead_to)
 {
 	static const char *const ways[] = {
 		"cat ../out/file",
@@ -410,7 +402,6 @@ static void reads_are_asked_by_what_they_lead_to(void **state)
 	AUTO_FREE char *want = xasprintf(
 		"%.*s/out/file", (int)(strlen(fake.folder.path) - strlen("/in")), fake.folder.path);
 
-	(void)state;
 	put("../out/file", "shown\n");
 	assert_int_equal(symlinkat("../out/file", fake.folder.fd, "l"), 0);
 	assert_int_equal(symlinkat("../out", fake.folder.fd, "d"), 0);
@@ -432,9 +423,8 @@ static void reads_are_asked_by_what_they_lead_to(void **state)
 	}
 }
 
-static void attributes_and_names_need_no_grant(void **state)
+TEST(attributes_and_names_need_no_grant)
 {
-	(void)state;
 	fake.read_answer = -EACCES;
 	assert_int_equal(read_sh("stat ../out/file >/dev/null && test -r ../out/file && "
 				 "cd ../out && ! ls 2>/dev/null"),
@@ -451,14 +441,13 @@ static void attributes_and_names_need_no_grant(void **state)
 
 /* The descriptor is for the file that the question was about, even if its name was replaced
  * meanwhile. */
-static void a_swapped_file_is_not_handed_over(void **state)
+TEST(a_swapped_file_is_not_handed_over)
 {
 	static const struct filter_spec spec = {.reads = true};
 	char sh[] = "/bin/sh", c[] = "-c", text[] = "test \"$(cat l)\" = shown";
 	char *argv[] = {sh, c, text, NULL};
 	struct box b;
 
-	(void)state;
 	if (landlock_abi() < LANDLOCK_ABI_NEEDED)
 		skip();
 	close_out();
@@ -761,24 +750,21 @@ static int box_inside(const char *name)
 	return box_end(&b);
 }
 
-static void signals_do_not_repeat_calls(void **state)
+TEST(signals_do_not_repeat_calls)
 {
-	(void)state;
 	assert_int_equal(box_inside("storm"), 0);
 }
 
-static void a_swapped_link_never_leads_out(void **state)
+TEST(a_swapped_link_never_leads_out)
 {
-	(void)state;
 	assert_int_equal(box_inside("swap"), 0);
 }
 
-static void a_rewritten_path_is_copied_once(void **state)
+TEST(a_rewritten_path_is_copied_once)
 {
 	struct stat before, after;
 	int fd = openat(fake.folder.fd, "safe", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
-	(void)state;
 	close(fd);
 	assert_int_equal(fstatat(fake.folder.fd, "../out", &before, 0), 0);
 	assert_int_equal(box_inside("rewriting"), 0);
@@ -786,23 +772,20 @@ static void a_rewritten_path_is_copied_once(void **state)
 	assert_int_equal(before.st_mode, after.st_mode);
 }
 
-static void sockets_connect_where_they_may(void **state)
+TEST(sockets_connect_where_they_may)
 {
-	(void)state;
 	assert_int_equal(box_inside("sockets"), 0);
 }
 
-static void refused_calls_have_their_errno(void **state)
+TEST(refused_calls_have_their_errno)
 {
-	(void)state;
 	assert_int_equal(box_inside("refusals"), 0);
 }
 
-static void processors_stay_as_they_were(void **state)
+TEST(processors_stay_as_they_were)
 {
 	cpu_set_t before;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	assert_int_equal(box_inside("affinity"), 0);
 	assert_true(has_processors(&before));
@@ -837,11 +820,10 @@ static size_t in_mkdir(pid_t pid)
 	return n;
 }
 
-static void calls_at_the_same_time_are_each_performed(void **state)
+TEST(calls_at_the_same_time_are_each_performed)
 {
 	struct box b;
 
-	(void)state;
 	box_start_inside(&b, "together");
 	while (fake.execs == 0)
 		assert_true(box_turn(&b, 1000));
@@ -855,28 +837,6 @@ static void calls_at_the_same_time_are_each_performed(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(a_shell_works),
-		TEST(outside_is_read_only),
-		TEST(descriptors_lead_to_places),
-		TEST(the_filter_refuses),
-		TEST(held_calls_are_performed_after_the_answer),
-		TEST(held_calls_can_be_tried_again_or_stopped),
-		TEST(a_swapped_directory_is_not_what_was_shown),
-		TEST(signals_do_not_repeat_calls),
-		TEST(a_swapped_link_never_leads_out),
-		TEST(a_rewritten_path_is_copied_once),
-		TEST(sockets_connect_where_they_may),
-		TEST(refused_calls_have_their_errno),
-		TEST(processors_stay_as_they_were),
-		TEST(calls_at_the_same_time_are_each_performed),
-		TEST(granted_reads_are_the_floors),
-		TEST(reads_are_asked_by_what_they_lead_to),
-		TEST(attributes_and_names_need_no_grant),
-		TEST(a_swapped_file_is_not_handed_over),
-	};
-
 	for (size_t i = 0; argc == 3 && strcmp(argv[1], "--inside") == 0 && i < ARRAY_LEN(inside);
 	     i++)
 		if (strcmp(argv[2], inside[i].name) == 0)
@@ -889,5 +849,5 @@ int main(int argc, char **argv)
 			return 125;
 		return box_run(&spec, NULL, argv + 2);
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, teardown, NULL, NULL);
 }

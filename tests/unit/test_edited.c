@@ -73,7 +73,7 @@ static void assert_edits(struct fix *f, size_t n, const char *want)
 	assert_string_equal(got.data, want);
 }
 
-static void an_edit_shows_what_the_step_left_and_what_is_there(void **state)
+TEST(an_edit_shows_what_the_step_left_and_what_is_there)
 {
 	static const char *const paths[] = {"a", "gone", "made", "never"};
 	struct fix *f = *state;
@@ -96,7 +96,7 @@ static void an_edit_shows_what_the_step_left_and_what_is_there(void **state)
 		"M never: !Changed; no step had changed it before: what it was is not kept|\n");
 }
 
-static void a_later_step_has_what_it_found(void **state)
+TEST(a_later_step_has_what_it_found)
 {
 	static const char *const paths[] = {"a", "new"};
 	struct fix *f = *state;
@@ -114,7 +114,7 @@ static void a_later_step_has_what_it_found(void **state)
 		     "M new: !Changed; no step had changed it before: what it was is not kept|\n");
 }
 
-static void each_barrier_lies_between_its_own_steps(void **state)
+TEST(each_barrier_lies_between_its_own_steps)
 {
 	static const char *const a[] = {"a"};
 	struct fix *f = *state;
@@ -129,7 +129,7 @@ static void each_barrier_lies_between_its_own_steps(void **state)
 	assert_edits(f, 1, "M a: -1|+2|\n");
 }
 
-static void what_a_step_removed_is_made_anew(void **state)
+TEST(what_a_step_removed_is_made_anew)
 {
 	static const char *const a[] = {"a"};
 	struct fix *f = *state;
@@ -141,7 +141,7 @@ static void what_a_step_removed_is_made_anew(void **state)
 	assert_edits(f, 0, "A a: +human|\n");
 }
 
-static void binary_content_has_words(void **state)
+TEST(binary_content_has_words)
 {
 	static const char *const a[] = {"a"};
 	struct fix *f = *state;
@@ -165,7 +165,7 @@ static bool on_head(void *data, enum diff_line_kind kind, const char *text, size
 }
 
 /* Edits in another folder of the session are shown with absolute paths. */
-static void the_head_names_a_file_as_any_diff_does(void **state)
+TEST(the_head_names_a_file_as_any_diff_does)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *whole = xasprintf("%s/there", f->folder);
@@ -186,7 +186,7 @@ static void the_head_names_a_file_as_any_diff_does(void **state)
 	assert_string_equal(got.data, want);
 }
 
-static void what_a_commit_leaves_has_words(void **state)
+TEST_WITH(what_a_commit_leaves_has_words, NULL, NULL)
 {
 	static const struct {
 		const char *path, *name;
@@ -203,7 +203,6 @@ static void what_a_commit_leaves_has_words(void **state)
 	struct barrier b = {.paths = paths, .n_paths = 2, .count = 2};
 	char got[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		bool named = edited_git_name(list[i].path, got, sizeof(got));
 
@@ -223,20 +222,4 @@ static void what_a_commit_leaves_has_words(void **state)
 	assert_int_equal(edited_what(&b), EDITED_FILES); /* there is more */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_edit_shows_what_the_step_left_and_what_is_there,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_later_step_has_what_it_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_barrier_lies_between_its_own_steps, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_a_step_removed_is_made_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(binary_content_has_words, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_head_names_a_file_as_any_diff_does, setup,
-						teardown),
-		cmocka_unit_test(what_a_commit_leaves_has_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

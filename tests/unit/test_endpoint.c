@@ -134,9 +134,8 @@ static int answer_of(uint64_t handle)
 
 /* ---- who ------------------------------------------------------------------------------------- */
 
-static void outsiders_are_left_alone(void **state)
+TEST(outsiders_are_left_alone)
 {
-	(void)state;
 	assert_int_equal(answer_of(open_at(OUTSIDER, "/no/x", true)), 1);
 	assert_int_equal(answer_of(take((struct es_message){
 				 .kind = ES_SIGNAL, .process = OUTSIDER, .target = AGENT})),
@@ -145,11 +144,10 @@ static void outsiders_are_left_alone(void **state)
 	assert_int_equal(w.kept, 0);
 }
 
-static void children_are_inside(void **state)
+TEST(children_are_inside)
 {
 	const struct es_id grandchild = {.pid = 102, .version = 11};
 
-	(void)state;
 	take((struct es_message){.kind = ES_FORK, .process = AGENT, .target = CHILD});
 	assert_int_equal(answer_of(open_at(CHILD, "/no/x", false)), 0);
 	/* The message of a fork was dropped: the parent shows it. */
@@ -160,9 +158,8 @@ static void children_are_inside(void **state)
 	assert_int_equal(answer_of(open_at(grandchild, "/no/x", false)), 0);
 }
 
-static void a_process_stays_inside_through_exec(void **state)
+TEST(a_process_stays_inside_through_exec)
 {
-	(void)state;
 	/* Two threads exec at the same time: either version may come first. */
 	assert_int_equal(answer_of(take((struct es_message){
 				 .kind = ES_EXEC, .process = AGENT, .path = "/ok/sh"})),
@@ -177,9 +174,8 @@ static void a_process_stays_inside_through_exec(void **state)
 		answer_of(open_at((struct es_id){.pid = AGENT.pid, .version = 6}, "/no/x", 0)), 1);
 }
 
-static void a_number_that_is_used_again_is_outside(void **state)
+TEST(a_number_that_is_used_again_is_outside)
 {
-	(void)state;
 	take((struct es_message){.kind = ES_FORK, .process = AGENT, .target = CHILD});
 	take((struct es_message){.kind = ES_EXIT, .process = CHILD});
 	assert_int_equal(
@@ -187,11 +183,10 @@ static void a_number_that_is_used_again_is_outside(void **state)
 		1);
 }
 
-static void versions_wrap(void **state)
+TEST(versions_wrap)
 {
 	struct cohort *c = cohort_new();
 
-	(void)state;
 	cohort_add(c, (struct es_id){.pid = 1, .version = UINT32_MAX - 1});
 	assert_true(cohort_has(c, (struct es_id){.pid = 1, .version = UINT32_MAX}));
 	assert_true(cohort_has(c, (struct es_id){.pid = 1, .version = 3}));
@@ -201,11 +196,10 @@ static void versions_wrap(void **state)
 	cohort_free(c);
 }
 
-static void signals_and_debuggers_stay_inside(void **state)
+TEST(signals_and_debuggers_stay_inside)
 {
 	const enum es_kind kinds[] = {ES_SIGNAL, ES_GET_TASK};
 
-	(void)state;
 	take((struct es_message){.kind = ES_FORK, .process = AGENT, .target = CHILD});
 	for (size_t i = 0; i < 2; i++) {
 		struct es_message m = {.kind = kinds[i], .process = CHILD, .target = AGENT};
@@ -228,9 +222,8 @@ static void signals_and_debuggers_stay_inside(void **state)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static void what_changes_is_kept_first(void **state)
+TEST(what_changes_is_kept_first)
 {
-	(void)state;
 	assert_int_equal(answer_of(open_at(AGENT, "/ok/a", false)), 1);
 	assert_int_equal(w.kept, 0);
 	assert_int_equal(answer_of(open_at(AGENT, "/ok/a", true)), 1);
@@ -244,13 +237,12 @@ static void what_changes_is_kept_first(void **state)
 			 0);
 }
 
-static void both_names_of_a_rename_count(void **state)
+TEST(both_names_of_a_rename_count)
 {
 	struct es_message m = {
 		.kind = ES_RENAME, .process = AGENT, .path = "/ok/a", .path2 = "/no/b"};
 	uint64_t h;
 
-	(void)state;
 	assert_int_equal(answer_of(take(m)), 0);
 	m.path = "/no/a", m.path2 = "/ok/b";
 	assert_int_equal(answer_of(take(m)), 0);
@@ -268,11 +260,10 @@ static void both_names_of_a_rename_count(void **state)
 	assert_int_equal(w.kept, 1);
 }
 
-static void a_path_that_is_not_whole_is_denied(void **state)
+TEST(a_path_that_is_not_whole_is_denied)
 {
 	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/ok/a", .cut = true};
 
-	(void)state;
 	assert_int_equal(answer_of(take(m)), 0);
 	m.cut = false, m.path = "ok/a";
 	assert_int_equal(answer_of(take(m)), 0);
@@ -284,11 +275,10 @@ static void a_path_that_is_not_whole_is_denied(void **state)
 
 /* ---- held calls ------------------------------------------------------------------------------ */
 
-static void each_held_call_goes_on_by_its_answer(void **state)
+TEST(each_held_call_goes_on_by_its_answer)
 {
 	uint64_t h[3];
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		h[i] = open_at(AGENT, "/d/a", true);
 	es_client_resume(w.c, h[2], ES_RESUME_DENY);
@@ -318,11 +308,10 @@ static uint64_t denied_at_its_deadline(void)
 	return h;
 }
 
-static void a_late_answer_counts_for_the_next_try(void **state)
+TEST(a_late_answer_counts_for_the_next_try)
 {
 	uint64_t h = denied_at_its_deadline();
 
-	(void)state;
 	es_client_resume(w.c, h, ES_RESUME_GRANTED);
 	assert_int_equal(answer_of(open_at(CHILD, "/d/a", false)), 1); /* from a process outside */
 	h = open_at(AGENT, "/d/b", false);
@@ -338,12 +327,11 @@ static void a_late_answer_counts_for_the_next_try(void **state)
 	assert_int_equal(answer_of(open_at(AGENT, "/d/a", false)), -1);
 }
 
-static void short_deadlines_are_met(void **state)
+TEST(short_deadlines_are_met)
 {
 	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/d/a"};
 	uint64_t h;
 
-	(void)state;
 	m.deadline_us = w.now + 1000;
 	h = take(m);
 	assert_int_equal(es_client_next(w.c), w.now + 500);
@@ -354,11 +342,10 @@ static void short_deadlines_are_met(void **state)
 	assert_int_equal(answer_of(take(m)), 0);
 }
 
-static void a_session_that_stops_denies(void **state)
+TEST(a_session_that_stops_denies)
 {
 	uint64_t h = open_at(AGENT, "/d/a", false);
 
-	(void)state;
 	es_client_drop(w.c);
 	assert_int_equal(answer_of(h), 0);
 	assert_int_equal(es_client_next(w.c), 0);
@@ -374,9 +361,8 @@ static size_t count_waiting(void)
 	return n;
 }
 
-static void a_flood_is_bounded(void **state)
+TEST(a_flood_is_bounded)
 {
-	(void)state;
 	for (int i = 0; i < 2000; i++)
 		open_at(AGENT, "/d/a", false);
 	assert_int_equal(count_waiting(), ES_WAITING_MAX);
@@ -388,30 +374,27 @@ static void a_flood_is_bounded(void **state)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void dropped_messages_are_told_of(void **state)
+TEST(dropped_messages_are_told_of)
 {
-	(void)state;
 	open_at(AGENT, "/ok/a", false);
 	w.seq += 5;
 	open_at(AGENT, "/ok/a", false);
 	assert_int_equal(w.lost, 5);
 }
 
-static void connections_to_services_are_told_of(void **state)
+TEST(connections_to_services_are_told_of)
 {
 	struct es_message m = {
 		.kind = ES_XPC_CONNECT, .process = AGENT, .service = "com.apple.pasteboard.1"};
 
-	(void)state;
 	take(m);
 	m.process = OUTSIDER;
 	take(m);
 	assert_int_equal(w.xpc, 1);
 }
 
-static void what_is_missing_is_said(void **state)
+TEST(what_is_missing_is_said)
 {
-	(void)state;
 	for (enum es_lack lack = ES_LACKS_ENTITLEMENT; lack <= ES_LACKS_SYSTEM; lack++) {
 		struct err err = {0};
 
@@ -424,13 +407,12 @@ static void what_is_missing_is_said(void **state)
 
 /* Random messages, answers and times: each call is answered once, before its deadline, and a call
  * that a rule denies is never allowed. */
-static void random_sequences(void **state)
+TEST(random_sequences)
 {
 	static const char *const paths[] = {"/ok/a", "/no/a", "/d/a", "/d/b", "/e/a"};
 	static bool forbidden[HANDLES];
 	unsigned seed = 1;
 
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		unsigned r = (unsigned)rand_r(&seed);
 		struct es_message m = {.kind = (enum es_kind)(r / 16 % ES_FORK),
@@ -460,30 +442,4 @@ static void random_sequences(void **state)
 		assert_true(!forbidden[h] || w.answers[h] == 0);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(outsiders_are_left_alone),
-		T(children_are_inside),
-		T(a_process_stays_inside_through_exec),
-		T(a_number_that_is_used_again_is_outside),
-		T(versions_wrap),
-		T(signals_and_debuggers_stay_inside),
-		T(what_changes_is_kept_first),
-		T(both_names_of_a_rename_count),
-		T(a_path_that_is_not_whole_is_denied),
-		T(each_held_call_goes_on_by_its_answer),
-		T(a_late_answer_counts_for_the_next_try),
-		T(short_deadlines_are_met),
-		T(a_session_that_stops_denies),
-		T(a_flood_is_bounded),
-		T(dropped_messages_are_told_of),
-		T(connections_to_services_are_told_of),
-		T(what_is_missing_is_said),
-		T(random_sequences),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

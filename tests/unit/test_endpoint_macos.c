@@ -35,12 +35,11 @@ static void allowed_and_not_done(void)
 	must(mac_write("dir/deep", "this is done\n", true));
 }
 
-static void what_was_not_performed_undoes_nothing(void **state)
+TEST(what_was_not_performed_undoes_nothing)
 {
 	struct session *f;
 	AUTO_FREE char *after = NULL, *before = NULL;
 
-	(void)state;
 	f = on_mac(allowed_and_not_done, false);
 	before = xstrdup("dir/ 755\ndir/deep 644: deep\n\nempty/ 755\nold 644: what was there\n\n"
 			 "other 644: another one\n\n");
@@ -62,12 +61,11 @@ static void metadata(void)
 	must(mac_chmod("dir", 0700));
 }
 
-static void metadata_and_cuts_are_undone(void **state)
+TEST(metadata_and_cuts_are_undone)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
-	(void)state;
 	session_start(f, &mac_backend, metadata, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
@@ -83,12 +81,11 @@ static void across_folders(void)
 	must(mac_rename(beside("away"), "dir/deep"));
 }
 
-static void a_rename_to_elsewhere_is_undone(void **state)
+TEST(a_rename_to_elsewhere_is_undone)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
-	(void)state;
 	session_start(f, &mac_backend, across_folders, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
@@ -114,11 +111,10 @@ static void bring_from_elsewhere(void)
 	_exit(0);
 }
 
-static void no_tree_comes_from_elsewhere(void **state)
+TEST(no_tree_comes_from_elsewhere)
 {
 	struct session *f = on_mac(bring_from_elsewhere, false);
 
-	(void)state;
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_non_null(strstr(f->log.data, "denied rename new\n"));
@@ -135,12 +131,11 @@ static void link_at_a_name(void)
 	_exit(0);
 }
 
-static void links_are_judged_as_links(void **state)
+TEST(links_are_judged_as_links)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
-	(void)state;
 	session_start(f, &mac_backend, link_at_a_name, true);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
@@ -167,12 +162,11 @@ static void try_until_allowed(void)
 	_exit(r == 0 ? 0 : 2);
 }
 
-static void nobody_answers_in_time(void **state)
+TEST(nobody_answers_in_time)
 {
 	struct session *f;
 	struct answer yes = {.allow = true};
 
-	(void)state;
 	mac.deadline_us = 1500000;
 	mac.hurried = ".envrc";
 	f = on_mac(try_until_allowed, true);
@@ -194,11 +188,10 @@ static void write_other_file(void)
 	_exit(mac_send(&call) ? 0 : 13);
 }
 
-static void a_path_that_leads_elsewhere_by_now_is_refused(void **state)
+TEST(a_path_that_leads_elsewhere_by_now_is_refused)
 {
 	struct session *f = on_mac(write_other_file, false);
 
-	(void)state;
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 13 << 8);
 	session_free(f);
@@ -209,11 +202,10 @@ static void into_the_store(void)
 	_exit(first_result(mac_make(".cordon", true)));
 }
 
-static void the_undo_store_is_nobodys(void **state)
+TEST(the_undo_store_is_nobodys)
 {
 	struct session *f = on_mac(into_the_store, false);
 
-	(void)state;
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 13 << 8);
 	session_free(f);
@@ -230,14 +222,13 @@ static void change_and_wait(void)
 		pause();
 }
 
-static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
+TEST(a_killed_keeper_leaves_what_the_next_one_repairs)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 	AUTO_FREE char *after = NULL;
 	bool never = false;
 
-	(void)state;
 	session_start(f, &mac_backend, change_and_wait, false);
 	await(f, "create last\n");
 	kill(f->pid, SIGKILL);
@@ -262,13 +253,12 @@ static void swap_files(void)
 	must(mac_swap("dir/deep", "old"));
 }
 
-static void a_swap_of_files_is_undone(void **state)
+TEST(a_swap_of_files_is_undone)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 	AUTO_FREE char *after = NULL;
 
-	(void)state;
 	session_start(f, &mac_backend, swap_files, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
@@ -302,12 +292,11 @@ static void swap_with_empty(void)
 	must(mac_write("dir/new", "new\n", false));
 }
 
-static void a_swap_with_an_empty_directory_is_undone(void **state)
+TEST(a_swap_with_an_empty_directory_is_undone)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
-	(void)state;
 	session_start(f, &mac_backend, swap_with_empty, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
@@ -315,11 +304,10 @@ static void a_swap_with_an_empty_directory_is_undone(void **state)
 	session_free(f);
 }
 
-static void directories_do_not_change_places(void **state)
+TEST(directories_do_not_change_places)
 {
 	struct session *f = on_mac(swap_directories, false);
 
-	(void)state;
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_non_null(strstr(f->log.data, "denied rename dir\n"));
@@ -364,7 +352,7 @@ static void copy_onto_protected(void)
 	_exit(mac_ask(ES_CLONE, "old", ".envrc") ? 0 : 13);
 }
 
-static void whatever_comes_to_a_protected_name_is_asked_about(void **state)
+TEST(whatever_comes_to_a_protected_name_is_asked_about)
 {
 	void (*const scripts[])(void) = {swap_from_protected,
 					 swap_to_protected,
@@ -373,7 +361,6 @@ static void whatever_comes_to_a_protected_name_is_asked_about(void **state)
 					 rename_onto_protected_from_elsewhere,
 					 copy_onto_protected};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(scripts) * 2; i++) {
 		struct session *f = mac_session();
 		AUTO_FREE char *before = NULL;
@@ -403,11 +390,10 @@ static void swap_in_a_tree(void)
 	_exit(0);
 }
 
-static void no_swap_brings_a_tree(void **state)
+TEST(no_swap_brings_a_tree)
 {
 	struct session *f = on_mac(swap_in_a_tree, false);
 
-	(void)state;
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	session_free(f);
@@ -424,12 +410,11 @@ static void take_directories_away(void)
 	_exit(0);
 }
 
-static void no_directory_leaves_with_what_is_in_it(void **state)
+TEST(no_directory_leaves_with_what_is_in_it)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
-	(void)state;
 	session_start(f, &mac_backend, take_directories_away, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
@@ -467,12 +452,11 @@ static void every_byte_in_names(void)
 	must(mac_rename(longest, "first"));
 }
 
-static void names_of_every_byte_are_undone(void **state)
+TEST(names_of_every_byte_are_undone)
 {
 	struct session *f = mac_session();
 	AUTO_FREE char *before = tree_take(f->folder, NULL);
 
-	(void)state;
 	session_start(f, &mac_backend, every_byte_in_names, false);
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 3 << 8);
@@ -490,11 +474,10 @@ static void link_and_mount(void)
 	_exit(0);
 }
 
-static void refusals_are_told(void **state)
+TEST(refusals_are_told)
 {
 	struct session *f = on_mac(link_and_mount, false);
 
-	(void)state;
 	pump(f, &f->exited);
 	assert_int_equal(f->status, 0);
 	assert_non_null(strstr(f->log.data, "denied link joined\n"));
@@ -503,27 +486,4 @@ static void refusals_are_told(void **state)
 	session_free(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_not_performed_undoes_nothing),
-		cmocka_unit_test(metadata_and_cuts_are_undone),
-		cmocka_unit_test(a_rename_to_elsewhere_is_undone),
-		cmocka_unit_test(no_tree_comes_from_elsewhere),
-		cmocka_unit_test(links_are_judged_as_links),
-		cmocka_unit_test(nobody_answers_in_time),
-		cmocka_unit_test(a_path_that_leads_elsewhere_by_now_is_refused),
-		cmocka_unit_test(the_undo_store_is_nobodys),
-		cmocka_unit_test(a_killed_keeper_leaves_what_the_next_one_repairs),
-		cmocka_unit_test(a_swap_of_files_is_undone),
-		cmocka_unit_test(a_swap_with_an_empty_directory_is_undone),
-		cmocka_unit_test(directories_do_not_change_places),
-		cmocka_unit_test(whatever_comes_to_a_protected_name_is_asked_about),
-		cmocka_unit_test(no_swap_brings_a_tree),
-		cmocka_unit_test(no_directory_leaves_with_what_is_in_it),
-		cmocka_unit_test(names_of_every_byte_are_undone),
-		cmocka_unit_test(refusals_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

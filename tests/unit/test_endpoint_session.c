@@ -250,7 +250,7 @@ static void two_commands(void)
 	now_on->run(second_command);
 }
 
-static void changes_are_the_same_on_both(void **state)
+TEST(changes_are_the_same_on_both)
 {
 	void (*const scripts[])(void) = {
 		write_new,	 overwrite,   remove_files,	     make_dirs,
@@ -258,7 +258,6 @@ static void changes_are_the_same_on_both(void **state)
 		link_and_remove, come_and_go, rename_dir_onto_empty, two_commands,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
 		same_on_both(scripts[i], true, false);
 }
@@ -281,11 +280,10 @@ static void read_elsewhere(void)
 	_exit(first_result(now_on->read("/etc/passwd")));
 }
 
-static void questions_are_the_same_on_both(void **state)
+TEST(questions_are_the_same_on_both)
 {
 	void (*const scripts[])(void) = {write_protected, rename_to_protected, read_elsewhere};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
 		same_on_both(scripts[i], true, false);
 		same_on_both(scripts[i], false, false);
@@ -293,11 +291,10 @@ static void questions_are_the_same_on_both(void **state)
 	}
 }
 
-static void a_life_of_a_session(void **state)
+TEST(a_life_of_a_session)
 {
 	struct outcome o = run_on(&on_macos, write_protected, true, false);
 
-	(void)state;
 	assert_int_equal(o.status, 0);
 	assert_non_null(strstr(o.log, "ask write .envrc\n"));
 	assert_non_null(strstr(o.after, ".envrc "));
@@ -305,13 +302,4 @@ static void a_life_of_a_session(void **state)
 	outcome_done(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life_of_a_session),
-		cmocka_unit_test(changes_are_the_same_on_both),
-		cmocka_unit_test(questions_are_the_same_on_both),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -28,7 +28,7 @@ static size_t count(char **env)
 	return n;
 }
 
-static void secrets_and_code_stay_outside(void **state)
+TEST(secrets_and_code_stay_outside)
 {
 	char aws[] = "AWS_SECRET_ACCESS_KEY=x", token[] = "GITHUB_TOKEN=x",
 	     sock[] = "SSH_AUTH_SOCK=/s", preload[] = "LD_PRELOAD=/x.so", bash[] = "BASH_ENV=/x",
@@ -38,52 +38,48 @@ static void secrets_and_code_stay_outside(void **state)
 	char *env[] = {aws, token, sock, preload, bash, git, node, py, tmp, run, odd, none, NULL};
 	char **out = env_scrub(env, NULL, "s1");
 
-	(void)state;
 	assert_int_equal(count(out), 2);
 	assert_true(has(out, "CORDON=1"));
 	assert_true(has(out, "CORDON_SESSION=s1"));
 	env_free(out);
 }
 
-static void plain_settings_pass(void **state)
+TEST(plain_settings_pass)
 {
 	char path[] = "PATH=/bin", home[] = "HOME=/h", lc[] = "LC_ALL=C",
 	     term[] = "TERM=xterm-256color";
 	char *env[] = {path, home, lc, term, NULL};
 	char **out = env_scrub(env, NULL, "s");
 
-	(void)state;
 	assert_int_equal(count(out), 6);
 	assert_true(has(out, "LC_ALL=C"));
 	env_free(out);
 }
 
-static void values_with_controls_do_not_pass(void **state)
+TEST(values_with_controls_do_not_pass)
 {
 	char lang[] = "LANG=C\033]52;c;x\a", term[] = "TERM=../../etc/passwd",
 	     term2[] = "TERM=x\033";
 	char *env[] = {lang, term, term2, NULL};
 	char **out = env_scrub(env, NULL, "s");
 
-	(void)state;
 	assert_int_equal(count(out), 2);
 	env_free(out);
 }
 
-static void the_human_may_name_more(void **state)
+TEST(the_human_may_name_more)
 {
 	const char *extra[] = {"ANTHROPIC_API_KEY", "MY_*", NULL};
 	char key[] = "ANTHROPIC_API_KEY=k", my[] = "MY_VAR=1", other[] = "ANTHROPIC_API_KEY2=k";
 	char *env[] = {key, my, other, NULL};
 	char **out = env_scrub(env, extra, "s");
 
-	(void)state;
 	assert_int_equal(count(out), 4);
 	assert_true(has(out, "MY_VAR=1"));
 	env_free(out);
 }
 
-static void settings_take_the_place_of_what_passes(void **state)
+TEST(settings_take_the_place_of_what_passes)
 {
 	char go[] = "GOPATH=/home/u/go", lang[] = "LANG=C";
 	char *const from[] = {go, lang, NULL};
@@ -101,7 +97,6 @@ static void settings_take_the_place_of_what_passes(void **state)
 					   NULL};
 	const char *const caches[] = {"/cache", NULL};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(caches); k++) {
 		char **env = env_set(env_scrub(from, NULL, "s"), settings, caches[k]);
 		const char *const *right = caches[k] ? want : bare;
@@ -117,7 +112,7 @@ static void settings_take_the_place_of_what_passes(void **state)
 	}
 }
 
-static void the_pane_is_a_terminal_of_its_own(void **state)
+TEST(the_pane_is_a_terminal_of_its_own)
 {
 	char term[] = "TERM=rxvt-unicode", program[] = "TERM_PROGRAM=iTerm.app",
 	     version[] = "TERM_PROGRAM_VERSION=3", cols[] = "COLUMNS=200", lines[] = "LINES=60",
@@ -126,7 +121,6 @@ static void the_pane_is_a_terminal_of_its_own(void **state)
 	char *const none[] = {lang, NULL};
 	char **env = env_in_pane(env_scrub(from, NULL, "s"));
 
-	(void)state;
 	assert_int_equal(count(env), 5);
 	assert_true(has(env, "TERM=xterm-256color"));
 	assert_true(has(env, "LANG=C"));
@@ -138,16 +132,4 @@ static void the_pane_is_a_terminal_of_its_own(void **state)
 	env_free(env);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(secrets_and_code_stay_outside),
-		cmocka_unit_test(plain_settings_pass),
-		cmocka_unit_test(values_with_controls_do_not_pass),
-		cmocka_unit_test(settings_take_the_place_of_what_passes),
-		cmocka_unit_test(the_human_may_name_more),
-		cmocka_unit_test(the_pane_is_a_terminal_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

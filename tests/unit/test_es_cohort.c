@@ -202,9 +202,8 @@ static bool is_gated(int32_t pid)
 
 /* ---- out of order, and numbers that are used again ------------------------------------------- */
 
-static void what_a_child_does_comes_before_its_fork(void **state)
+TEST(what_a_child_does_comes_before_its_fork)
 {
-	(void)state;
 	fork_silently(100, 101);
 	assert_true(is_gated(101));
 	tell_fork(id_of(100), id_of(101));
@@ -213,11 +212,10 @@ static void what_a_child_does_comes_before_its_fork(void **state)
 }
 
 /* It never becomes a member, nor does the next process of its number. */
-static void an_end_comes_before_the_fork(void **state)
+TEST(an_end_comes_before_the_fork)
 {
 	struct es_id child;
 
-	(void)state;
 	fork_silently(100, 101);
 	child = id_of(101);
 	exit_of(101);
@@ -230,9 +228,8 @@ static void an_end_comes_before_the_fork(void **state)
 	assert_true(w.process[101].parent);
 }
 
-static void a_number_of_a_member_is_used_again(void **state)
+TEST(a_number_of_a_member_is_used_again)
 {
-	(void)state;
 	fork_of(100, 101);
 	exit_of(101); /* not told */
 	fork_silently(50, 101);
@@ -248,12 +245,11 @@ static void a_number_of_a_member_is_used_again(void **state)
 
 /* Versions wrap around, or messages of threads change places: the start time identifies the
  * process. */
-static void a_start_says_more_than_a_version(void **state)
+TEST_WITH(a_start_says_more_than_a_version, NULL, NULL)
 {
 	struct cohort *c = cohort_new();
 	const struct es_id id = {.pid = 5, .version = 10, .started_us = 7 * SECOND};
 
-	(void)state;
 	cohort_add(c, (struct es_id){.pid = 5, .version = 10});
 	assert_true(cohort_has(c, id));
 	cohort_add(c, id);
@@ -286,9 +282,8 @@ static uint32_t found_by_next(void)
 	return m.found;
 }
 
-static void a_dropped_fork_is_found_in_the_table(void **state)
+TEST(a_dropped_fork_is_found_in_the_table)
 {
-	(void)state;
 	assert_true(is_gated(100));
 	fork_silently(100, 101);
 	fork_silently(101, 102);
@@ -305,9 +300,8 @@ static void a_dropped_fork_is_found_in_the_table(void **state)
 	assert_int_equal(found_by_next(), 0); /* found with the first message */
 }
 
-static void it_is_told(void **state)
+TEST(it_is_told)
 {
-	(void)state;
 	assert_true(is_gated(100));
 	fork_silently(100, 101);
 	fork_silently(101, 102);
@@ -318,9 +312,8 @@ static void it_is_told(void **state)
 
 /* All processes between it and the agent have ended before the gap shows: its profile shows
  * membership. */
-static void an_orphan_is_told_by_its_profile(void **state)
+TEST(an_orphan_is_told_by_its_profile)
 {
-	(void)state;
 	assert_true(is_gated(100));
 	fork_silently(100, 101);
 	fork_silently(101, 102);
@@ -329,9 +322,8 @@ static void an_orphan_is_told_by_its_profile(void **state)
 	assert_true(is_gated(102));
 }
 
-static void a_dropped_end_is_found_as_well(void **state)
+TEST(a_dropped_end_is_found_as_well)
 {
-	(void)state;
 	fork_of(100, 101);
 	exit_of(101);
 	w.seq += 1;
@@ -343,12 +335,11 @@ static void a_dropped_end_is_found_as_well(void **state)
 }
 
 /* While the table is read, all programs of the machine wait. */
-static void gaps_in_a_row_cost_one_look_each_while(void **state)
+TEST(gaps_in_a_row_cost_one_look_each_while)
 {
 	int64_t begin = w.now;
 	size_t walks;
 
-	(void)state;
 	assert_true(is_gated(100));
 	for (int i = 0; i < 1000; i++) {
 		w.seq += 5;
@@ -374,9 +365,8 @@ static void gaps_in_a_row_cost_one_look_each_while(void **state)
 }
 
 /* The chain of parents is endless, or circular. */
-static void a_descent_is_bounded(void **state)
+TEST(a_descent_is_bounded)
 {
-	(void)state;
 	assert_true(is_gated(100));
 	for (int32_t pid = 200; pid < 200 + 2 * COHORT_DEPTH; pid++)
 		w.process[pid] = (struct process){.parent = pid + 1,
@@ -391,11 +381,10 @@ static void a_descent_is_bounded(void **state)
 
 /* With any messages dropped: a process inside that sends a second message is gated; one outside
  * never is. */
-static void random_drops(void **state)
+TEST(random_drops)
 {
 	unsigned seed = 3;
 
-	(void)state;
 	assert_true(is_gated(100));
 	for (int i = 0; i < 20000; i++) {
 		unsigned r = (unsigned)rand_r(&seed);
@@ -428,9 +417,8 @@ static void random_drops(void **state)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void at_the_end_all_are_killed_and_denied(void **state)
+TEST(at_the_end_all_are_killed_and_denied)
 {
-	(void)state;
 	fork_of(100, 101);
 	fork_of(101, 102);
 	exit_of(101);
@@ -449,11 +437,10 @@ static void at_the_end_all_are_killed_and_denied(void **state)
 }
 
 /* It forks and ends before it is looked up: the message of the fork kills its child. */
-static void who_is_never_there_is_killed_by_its_fork(void **state)
+TEST(who_is_never_there_is_killed_by_its_fork)
 {
 	int32_t at = 100;
 
-	(void)state;
 	es_queue_shut(w.q);
 	assert_false(w.process[100].parent);
 	begin_agent();
@@ -535,9 +522,8 @@ static size_t hunt(int storm, pid_t stuck, size_t known, int quiet_until)
 	return end_inside(&e);
 }
 
-static void the_last_is_found(void **state)
+TEST_WITH(the_last_is_found, NULL, NULL)
 {
-	(void)state;
 	assert_int_equal(hunt(0, 0, 0, 0), 0);
 	assert_int_equal(h.rounds, 3);
 	/* Without a limit of time. */
@@ -560,7 +546,7 @@ static void the_last_is_found(void **state)
 
 /* ---- the table of events --------------------------------------------------------------------- */
 
-static void each_event_is_asked_for_once(void **state)
+TEST_WITH(each_event_is_asked_for_once, NULL, NULL)
 {
 	static const struct {
 		const char *name;
@@ -573,7 +559,6 @@ static void each_event_is_asked_for_once(void **state)
 	};
 	bool has[ES_KINDS] = {false};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(rows[i].name, rows[k].name);
@@ -587,26 +572,4 @@ static void each_event_is_asked_for_once(void **state)
 		assert_true(has[k]);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(what_a_child_does_comes_before_its_fork),
-		T(an_end_comes_before_the_fork),
-		T(a_number_of_a_member_is_used_again),
-		cmocka_unit_test(a_start_says_more_than_a_version),
-		T(a_dropped_fork_is_found_in_the_table),
-		T(it_is_told),
-		T(an_orphan_is_told_by_its_profile),
-		T(a_dropped_end_is_found_as_well),
-		T(gaps_in_a_row_cost_one_look_each_while),
-		T(a_descent_is_bounded),
-		T(random_drops),
-		T(at_the_end_all_are_killed_and_denied),
-		T(who_is_never_there_is_killed_by_its_fork),
-		cmocka_unit_test(the_last_is_found),
-		cmocka_unit_test(each_event_is_asked_for_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

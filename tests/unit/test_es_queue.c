@@ -82,13 +82,12 @@ static void answer(uint64_t handle, bool allow)
 
 /* The keeper waits for the helper, which may become the agent without it; later calls go to the
  * keeper. */
-static void the_start_needs_no_keeper(void **state)
+TEST(the_start_needs_no_keeper)
 {
 	const struct es_id child = {.pid = 101, .version = 1};
 	struct es_message m = {
 		.kind = ES_EXEC, .process = AGENT, .deadline_us = w.now + 10 * SECOND, .seq = 3};
 
-	(void)state;
 	es_queue_let_start(w.q, AGENT);
 	put(AGENT, 1, 1);
 	assert_int_equal(w.answers[1], 2);
@@ -108,11 +107,10 @@ static void the_start_needs_no_keeper(void **state)
 }
 
 /* Programs outside do not wait for the keeper. */
-static void outsiders_are_answered_at_once(void **state)
+TEST(outsiders_are_answered_at_once)
 {
 	struct es_message m;
 
-	(void)state;
 	put(OUTSIDER, 1, 1);
 	assert_int_equal(w.answers[1], 2);
 	assert_false(is_readable());
@@ -133,11 +131,10 @@ static void outsiders_are_answered_at_once(void **state)
 	assert_false(is_readable());
 }
 
-static void a_keeper_that_is_stuck_costs_no_deadline(void **state)
+TEST(a_keeper_that_is_stuck_costs_no_deadline)
 {
 	struct es_message m;
 
-	(void)state;
 	put(AGENT, 1, 1);
 	es_queue_backstop(w.q);
 	assert_int_equal(w.answers[1], 0);
@@ -153,12 +150,11 @@ static void a_keeper_that_is_stuck_costs_no_deadline(void **state)
 }
 
 /* With no time for an answer the kernel would end the client, and so the sandbox. */
-static void short_deadlines_are_denied_at_once(void **state)
+TEST(short_deadlines_are_denied_at_once)
 {
 	const int64_t left[] = {-SECOND, 0, 1, ES_HASTE_US - 1, ES_HASTE_US};
 	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/x"};
 
-	(void)state;
 	w.now = 20 * SECOND;
 	for (size_t i = 0; i < ARRAY_LEN(left); i++) {
 		m.handle = i + 1;
@@ -169,12 +165,11 @@ static void short_deadlines_are_denied_at_once(void **state)
 }
 
 /* Deadlines of any length, at any phase of the timer that watches them (a little over 50 ms). */
-static void no_deadline_is_missed(void **state)
+TEST(no_deadline_is_missed)
 {
 	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/x"};
 	uint64_t handle = 0;
 
-	(void)state;
 	for (int64_t left = ES_HASTE_US; left < SECOND; left += 23000)
 		for (int64_t phase = 0; phase < 55000; phase += 5000) {
 			int64_t end = 20 * SECOND + left;
@@ -190,12 +185,11 @@ static void no_deadline_is_missed(void **state)
 		}
 }
 
-static void a_full_queue_denies(void **state)
+TEST(a_full_queue_denies)
 {
 	struct es_message m;
 	uint64_t last = 0;
 
-	(void)state;
 	for (uint64_t h = 1; h <= ES_QUEUE_MAX + 10; h++)
 		put(AGENT, h, h);
 	assert_int_equal(w.answers[ES_QUEUE_MAX], 0);
@@ -209,11 +203,10 @@ static void a_full_queue_denies(void **state)
 }
 
 /* Messages that the kernel dropped are reported; filtered ones are not. */
-static void gaps_are_the_kernels(void **state)
+TEST(gaps_are_the_kernels)
 {
 	struct es_message m;
 
-	(void)state;
 	put(AGENT, 1, 10);
 	put(OUTSIDER, 2, 11);
 	put(AGENT, 3, 12);
@@ -227,12 +220,11 @@ static void gaps_are_the_kernels(void **state)
 }
 
 /* A million bytes for each of thousands of commands would use up the keeper's memory. */
-static void long_commands_are_cut(void **state)
+TEST(long_commands_are_cut)
 {
 	struct es_message m = {.kind = ES_EXEC, .process = AGENT, .path = "/bin/x"}, got;
 	AUTO_FREE char *argv = xcalloc(1, 1u << 20);
 
-	(void)state;
 	memset(argv, 'x', (1u << 20) - 1);
 	m.argv = argv;
 	m.deadline_us = w.now + 10 * SECOND;
@@ -251,9 +243,8 @@ static void long_commands_are_cut(void **state)
 	}
 }
 
-static void shut_is_no(void **state)
+TEST(shut_is_no)
 {
-	(void)state;
 	put(AGENT, 1, 1);
 	es_queue_shut(w.q);
 	assert_int_equal(w.answers[1], 1);
@@ -286,12 +277,11 @@ static void *backstop(void *data)
 	return NULL;
 }
 
-static void threads(void **state)
+TEST(threads)
 {
 	pthread_t t[4];
 	size_t taken = 0;
 
-	(void)state;
 	over = false;
 	for (uintptr_t i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, putter, (void *)(1 + i * EACH)), 0);
@@ -314,12 +304,11 @@ static void threads(void **state)
 
 /* The end comes between messages: afterwards no process inside is allowed a call, and all are
  * answered. */
-static void the_end_comes_in_the_middle(void **state)
+TEST(the_end_comes_in_the_middle)
 {
 	pthread_t t[4];
 	uint64_t allowed = 0;
 
-	(void)state;
 	over = false;
 	for (uintptr_t i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, putter, (void *)(1 + i * EACH)), 0);
@@ -344,11 +333,10 @@ static void the_end_comes_in_the_middle(void **state)
 }
 
 /* The system reuses a message's number as soon as the message has its answer. */
-static void an_answer_is_for_the_message_that_was_judged(void **state)
+TEST(an_answer_is_for_the_message_that_was_judged)
 {
 	struct es_message first, second;
 
-	(void)state;
 	put(AGENT, 1, 1);
 	assert_true(es_queue_take(w.q, &first));
 	w.now += 10 * SECOND;
@@ -380,7 +368,7 @@ static void serve(struct es_client *c)
 
 /* The keeper gets no message of the fork; the child's parent ends, so launchd becomes its
  * parent. */
-static void a_child_of_a_full_queue_is_inside(void **state)
+TEST(a_child_of_a_full_queue_is_inside)
 {
 	const struct es_id child = {.pid = 101, .version = 1}, gone = {.pid = 102, .version = 2},
 			   again = {.pid = 102, .version = 90}, launchd = {.pid = 1, .version = 1};
@@ -388,7 +376,6 @@ static void a_child_of_a_full_queue_is_inside(void **state)
 	struct es_client *c = es_client_new(es_queue_seam(w.q), &hooks, true);
 	uint64_t h = 0;
 
-	(void)state;
 	es_client_add(c, AGENT);
 	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = gone});
 	serve(c);
@@ -425,12 +412,11 @@ static void a_child_of_a_full_queue_is_inside(void **state)
 
 /* ---- late answers ---------------------------------------------------------------------------- */
 
-static void a_late_answer_is_good_once(void **state)
+TEST_WITH(a_late_answer_is_good_once, NULL, NULL)
 {
 	struct late l = {0};
 	struct es_message m = {.kind = ES_OPEN, .handle = 5, .process = AGENT, .path = "/x"};
 
-	(void)state;
 	m.process.started_us = 5 * SECOND;
 	late_add(&l, &m);
 	assert_false(late_take(&l, &m, 10)); /* not answered yet */
@@ -461,25 +447,4 @@ static void a_late_answer_is_good_once(void **state)
 	assert_int_equal(l.n, 0);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(outsiders_are_answered_at_once),
-		T(the_start_needs_no_keeper),
-		T(a_keeper_that_is_stuck_costs_no_deadline),
-		T(short_deadlines_are_denied_at_once),
-		T(no_deadline_is_missed),
-		T(a_full_queue_denies),
-		T(gaps_are_the_kernels),
-		T(long_commands_are_cut),
-		T(shut_is_no),
-		T(threads),
-		T(the_end_comes_in_the_middle),
-		T(an_answer_is_for_the_message_that_was_judged),
-		T(a_child_of_a_full_queue_is_inside),
-		cmocka_unit_test(a_late_answer_is_good_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

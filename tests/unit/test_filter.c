@@ -78,11 +78,10 @@ static void prepare(bool reads)
 }
 
 /* Every bit, alone and with the upper half, which the kernel ignores. */
-static void an_open_is_trapped_where_it_can_write(void **state)
+TEST(an_open_is_trapped_where_it_can_write)
 {
 	unsigned steps;
 
-	(void)state;
 	for (int reads = 0; reads < 2; reads++) {
 		prepare(reads);
 		for (size_t i = 0; i < door_calls_len; i++) {
@@ -102,11 +101,10 @@ static void an_open_is_trapped_where_it_can_write(void **state)
 	}
 }
 
-static void an_open_for_reading_takes_few_instructions(void **state)
+TEST(an_open_for_reading_takes_few_instructions)
 {
 	unsigned steps;
 
-	(void)state;
 	prepare(false);
 	assert_int_equal(call(NATIVE, SYS_openat, 2, O_RDONLY | O_CLOEXEC, &steps),
 			 SECCOMP_RET_ALLOW);
@@ -114,12 +112,11 @@ static void an_open_for_reading_takes_few_instructions(void **state)
 }
 
 /* The number means another call on that architecture, so even a reading call is refused. */
-static void another_architecture_has_no_calls(void **state)
+TEST(another_architecture_has_no_calls)
 {
 	const uint32_t none = SECCOMP_RET_ERRNO | ENOSYS;
 	unsigned steps;
 
-	(void)state;
 	prepare(false);
 	for (int nr = 0; nr < 460; nr++)
 		assert_int_equal(call(AUDIT_ARCH_I386, nr, 2, 0, &steps), none);
@@ -131,13 +128,12 @@ static void another_architecture_has_no_calls(void **state)
 
 /* A kernel that is newer than the lists has no further calls. Whoever raises the last number looks
  * at each call up to it. */
-static void an_unknown_number_is_no_call(void **state)
+TEST(an_unknown_number_is_no_call)
 {
 	const uint32_t none = SECCOMP_RET_ERRNO | ENOSYS;
 	const int last = 462; /* mseal */
 	unsigned steps;
 
-	(void)state;
 	prepare(false);
 	assert_int_not_equal(call(NATIVE, last, 0, 0, &steps), none);
 	for (int nr = last + 1; nr < 4096; nr++)
@@ -152,11 +148,10 @@ static void an_unknown_number_is_no_call(void **state)
 }
 
 /* No call makes sockets of a family that socket() refuses. */
-static void a_pair_is_of_the_family_unix(void **state)
+TEST(a_pair_is_of_the_family_unix)
 {
 	unsigned steps;
 
-	(void)state;
 	prepare(false);
 	for (uint64_t high = 0; high < 2; high++)
 		for (unsigned family = 0; family < 64; family++)
@@ -166,15 +161,4 @@ static void a_pair_is_of_the_family_unix(void **state)
 						  : SECCOMP_RET_ERRNO | EOPNOTSUPP);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_open_is_trapped_where_it_can_write),
-		cmocka_unit_test(an_open_for_reading_takes_few_instructions),
-		cmocka_unit_test(another_architecture_has_no_calls),
-		cmocka_unit_test(an_unknown_number_is_no_call),
-		cmocka_unit_test(a_pair_is_of_the_family_unix),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -31,13 +31,12 @@ static int parse(const char *line, struct options *o, struct strings *rest, stru
 	return flags_parse(&usage, argc, argv, o, rest, err);
 }
 
-static void sorts(void **state)
+TEST(sorts)
 {
 	struct options o;
 	struct strings rest = {0};
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(parse("a --json -3 --count=7 b", &o, &rest, &err), 0);
 	assert_true(o.json);
 	assert_string_equal(o.count, "7");
@@ -52,13 +51,12 @@ static void sorts(void **state)
 	strings_done(&rest);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const char *const bad[] = {"--jso", "-x", "--count", "--json=1", "---"};
 	struct options o;
 	struct strings rest = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct err err = {0};
 
@@ -68,12 +66,4 @@ static void refuses(void **state)
 	strings_done(&rest);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorts),
-		cmocka_unit_test(refuses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

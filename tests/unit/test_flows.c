@@ -81,7 +81,7 @@ static enum policy_verdict check(const struct fixture *f, const char *target, co
 	return MAX(v, there);
 }
 
-static void what_no_rule_speaks_of_is_asked(void **state)
+TEST(what_no_rule_speaks_of_is_asked)
 {
 	struct fixture *f = *state;
 
@@ -91,7 +91,7 @@ static void what_no_rule_speaks_of_is_asked(void **state)
 	assert_int_equal(check(f, "9.9.9.9:53", "", NULL), POLICY_ASK);
 }
 
-static void the_nearest_pattern_decides(void **state)
+TEST(the_nearest_pattern_decides)
 {
 	struct fixture *f = *state;
 
@@ -112,7 +112,7 @@ static void the_nearest_pattern_decides(void **state)
 	assert_int_equal(check(f, "b.x.example", "", NULL), POLICY_ASK);
 }
 
-static void of_one_level_fewer_ports_decide(void **state)
+TEST(of_one_level_fewer_ports_decide)
 {
 	static const char *const hosts[] = {"a.example:443", NULL};
 	struct fixture *f = *state;
@@ -130,7 +130,7 @@ static void of_one_level_fewer_ports_decide(void **state)
 	assert_int_equal(check(f, "registry.npmjs.org:443", "", NULL), POLICY_DENY);
 }
 
-static void a_name_opens_no_address_of_the_host(void **state)
+TEST(a_name_opens_no_address_of_the_host)
 {
 	static const char *const special[] = {"127.0.0.1", "10.0.0.5", "169.254.169.254",
 					      "fe80::1",   "::1",      "198.18.0.9"};
@@ -160,7 +160,7 @@ static void a_name_opens_no_address_of_the_host(void **state)
 	assert_int_equal(check(f, "[fd00::1]:22", "", NULL), POLICY_ASK);
 }
 
-static void a_rule_about_addresses_does(void **state)
+TEST(a_rule_about_addresses_does)
 {
 	struct fixture *f = *state;
 
@@ -177,7 +177,7 @@ static void a_rule_about_addresses_does(void **state)
 }
 
 /* A stand-in's name is looked up after the answer about the name: the address is judged then. */
-static void a_project_denies_addresses_too(void **state)
+TEST(a_project_denies_addresses_too)
 {
 	static const char project[] = "[rule \"p\"]\n deny = connect 93.184.0.0/16\n";
 	struct fixture *f = *state;
@@ -193,7 +193,7 @@ static void a_project_denies_addresses_too(void **state)
 	assert_non_null(reason);
 }
 
-static void localhost_is_both_loopback_addresses(void **state)
+TEST(localhost_is_both_loopback_addresses)
 {
 	struct fixture *f = *state;
 
@@ -219,7 +219,7 @@ static void localhost_is_both_loopback_addresses(void **state)
 	assert_false(policy_answer_offered(f->p, RULE_CONNECT, "localhost:80", EXTENT_DIR));
 }
 
-static void options_open_what_they_name(void **state)
+TEST(options_open_what_they_name)
 {
 	static const char *const hosts[] = {"a.example", "b.example:443", NULL};
 	struct fixture *f = *state;
@@ -233,7 +233,7 @@ static void options_open_what_they_name(void **state)
 	assert_int_equal(check(f, "b.example:80", "", NULL), POLICY_ASK);
 }
 
-static void an_answer_is_about_a_port_a_host_or_a_domain(void **state)
+TEST(an_answer_is_about_a_port_a_host_or_a_domain)
 {
 	struct fixture *f = *state;
 	struct answer a = {.allow = true, .scope = SCOPE_SESSION};
@@ -263,7 +263,7 @@ static void an_answer_is_about_a_port_a_host_or_a_domain(void **state)
 	assert_int_equal(check(f, "other.net:443", "", NULL), POLICY_ASK);
 }
 
-static void answers_outlive_a_reload(void **state)
+TEST(answers_outlive_a_reload)
 {
 	const struct answer a = {.allow = true, .scope = SCOPE_SESSION};
 	static const char *const hosts[] = {"a.example", NULL};
@@ -276,7 +276,7 @@ static void answers_outlive_a_reload(void **state)
 	assert_int_equal(check(f, "sub.a.example:443", "", NULL), POLICY_ALLOW);
 }
 
-static void bad_rules_are_named(void **state)
+TEST(bad_rules_are_named)
 {
 	static const char *const bad[] = {" allow = connect a*.b\n", " allow = read,connect a.b\n",
 					  " allow = connect\n", " allow = connect http://a.b/\n",
@@ -292,7 +292,7 @@ static void bad_rules_are_named(void **state)
 	}
 }
 
-static void why_names_the_rule_and_the_losers(void **state)
+TEST(why_names_the_rule_and_the_losers)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct policy_finding *list = NULL;
@@ -310,7 +310,7 @@ static void why_names_the_rule_and_the_losers(void **state)
 }
 
 /* Rules of their own say which key is used for which host, one host at a time. */
-static void keys_need_rules_of_their_own(void **state)
+TEST(keys_need_rules_of_their_own)
 {
 	struct fixture *f = *state;
 	const struct answer host = {.allow = true, .scope = SCOPE_SESSION, .extent = EXTENT_DIR};
@@ -336,24 +336,4 @@ static void keys_need_rules_of_their_own(void **state)
 	assert_int_equal(policy_check_flow(f->p, RULE_CONNECT, &t, NULL, &reason), POLICY_ASK);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(keys_need_rules_of_their_own),
-		TEST(what_no_rule_speaks_of_is_asked),
-		TEST(the_nearest_pattern_decides),
-		TEST(of_one_level_fewer_ports_decide),
-		TEST(a_name_opens_no_address_of_the_host),
-		TEST(a_rule_about_addresses_does),
-		TEST(a_project_denies_addresses_too),
-		TEST(options_open_what_they_name),
-		TEST(an_answer_is_about_a_port_a_host_or_a_domain),
-		TEST(localhost_is_both_loopback_addresses),
-		TEST(answers_outlive_a_reload),
-		TEST(bad_rules_are_named),
-		TEST(why_names_the_rule_and_the_losers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -148,7 +148,7 @@ static size_t frames(const struct fixture *f, enum wire_type type)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void each_path_is_told_once(void **state)
+TEST(each_path_is_told_once)
 {
 	struct fixture *f = *state;
 
@@ -160,7 +160,7 @@ static void each_path_is_told_once(void **state)
 	assert_int_equal(frames(f, WIRE_STEP_BEGIN), 1);
 }
 
-static void errors_are_the_kernels(void **state)
+TEST(errors_are_the_kernels)
 {
 	struct fixture *f = *state;
 	struct at a = {0}, b = {0};
@@ -179,7 +179,7 @@ static void errors_are_the_kernels(void **state)
 	assert_int_equal(frames(f, WIRE_STEP_BEGIN), 0);
 }
 
-static void protected_names_are_not_asked_for_nothing(void **state)
+TEST(protected_names_are_not_asked_for_nothing)
 {
 	struct fixture *f = *state;
 	struct at a, b;
@@ -200,7 +200,7 @@ static void protected_names_are_not_asked_for_nothing(void **state)
 	assert_true(frames(f, WIRE_DENY) >= 1);
 }
 
-static void another_name_of_a_protected_file_is_protected(void **state)
+TEST(another_name_of_a_protected_file_is_protected)
 {
 	struct fixture *f = *state;
 	struct at a;
@@ -221,7 +221,7 @@ static void another_name_of_a_protected_file_is_protected(void **state)
 	assert_int_equal(create(f, "plain"), 0);
 }
 
-static void a_question_holds_and_an_answer_frees(void **state)
+TEST(a_question_holds_and_an_answer_frees)
 {
 	struct fixture *f = *state;
 
@@ -241,7 +241,7 @@ static void a_question_holds_and_an_answer_frees(void **state)
 	assert_int_equal(frames(f, WIRE_ASK), 2);
 }
 
-static void an_answer_waits_for_a_call_that_a_signal_took_back(void **state)
+TEST(an_answer_waits_for_a_call_that_a_signal_took_back)
 {
 	struct fixture *f = *state;
 
@@ -260,7 +260,7 @@ static void an_answer_waits_for_a_call_that_a_signal_took_back(void **state)
 	assert_int_equal(HASH_COUNT(f->k.questions), 0);
 }
 
-static void a_storm_of_signals_is_one_question(void **state)
+TEST(a_storm_of_signals_is_one_question)
 {
 	struct fixture *f = *state;
 
@@ -275,7 +275,7 @@ static void a_storm_of_signals_is_one_question(void **state)
 	assert_true(f->answered == ((5 * ASKS_MAX - 1) | ALLOWED));
 }
 
-static void questions_are_bounded(void **state)
+TEST(questions_are_bounded)
 {
 	struct fixture *f = *state;
 
@@ -292,7 +292,7 @@ static void questions_are_bounded(void **state)
 	assert_int_equal(create(f, ".envrc"), -FOLDER_HELD);
 }
 
-static void a_granted_place_is_journaled_too(void **state)
+TEST(a_granted_place_is_journaled_too)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *path = path_join(f->home, "notes");
@@ -319,7 +319,7 @@ static void a_granted_place_is_journaled_too(void **state)
 	assert_true(fd == -FOLDER_HELD || fd == -EACCES);
 }
 
-static void the_store_is_not_there(void **state)
+TEST(the_store_is_not_there)
 {
 	struct fixture *f = *state;
 	struct at a, b;
@@ -339,7 +339,7 @@ static void the_store_is_not_there(void **state)
 }
 
 /* The doors' caches of directories are valid until this number grows. */
-static void renames_of_directories_are_counted(void **state)
+TEST(renames_of_directories_are_counted)
 {
 	struct fixture *f = *state;
 	struct folder *folder;
@@ -363,7 +363,7 @@ static void renames_of_directories_are_counted(void **state)
 	assert_int_not_equal(folder_dir_moves(folder), n);
 }
 
-static void frozen_is_frozen(void **state)
+TEST(frozen_is_frozen)
 {
 	struct fixture *f = *state;
 	struct at a;
@@ -375,7 +375,7 @@ static void frozen_is_frozen(void **state)
 	assert_int_equal(folder_tmpfile(f->k.folders[0], &f->c, &a, O_WRONLY, 0600), -EIO);
 }
 
-static void a_git_config_with_another_name_is_not_vetted(void **state)
+TEST(a_git_config_with_another_name_is_not_vetted)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *git = path_join(f->folder, ".git");
@@ -404,25 +404,4 @@ static void a_git_config_with_another_name_is_not_vetted(void **state)
 	assert_int_equal(folder_rename(f->k.folders[0], &f->c, &from, &to, 0), 0);
 }
 
-#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(each_path_is_told_once),
-		T(renames_of_directories_are_counted),
-		T(errors_are_the_kernels),
-		T(protected_names_are_not_asked_for_nothing),
-		T(another_name_of_a_protected_file_is_protected),
-		T(a_question_holds_and_an_answer_frees),
-		T(an_answer_waits_for_a_call_that_a_signal_took_back),
-		T(a_storm_of_signals_is_one_question),
-		T(questions_are_bounded),
-		T(the_store_is_not_there),
-		T(a_granted_place_is_journaled_too),
-		T(frozen_is_frozen),
-		T(a_git_config_with_another_name_is_not_vetted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

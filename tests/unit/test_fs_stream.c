@@ -90,11 +90,10 @@ static struct fixture *fixture(const char *a, const char *b)
 	return &f;
 }
 
-static void one_mark_is_told_as_it_is(void **state)
+TEST(one_mark_is_told_as_it_is)
 {
 	struct fixture *f = fixture("/w/a", NULL);
 
-	(void)state;
 	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_IS_FILE));
 	TAKE(f, "named /w/a new\n", EVENT("/w/a", FSE_RENAMED | FSE_IS_FILE));
 	TAKE(f, "changed /w/a\n", EVENT("/w/a", FSE_MODIFIED | FSE_IS_FILE));
@@ -104,11 +103,10 @@ static void one_mark_is_told_as_it_is(void **state)
 	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_INODE_META));
 }
 
-static void what_is_there_counts_more_than_the_marks(void **state)
+TEST(what_is_there_counts_more_than_the_marks)
 {
 	struct fixture *f = fixture("/w/a", NULL);
 
-	(void)state;
 	/* Marks add up: made, written, removed, made again. */
 	TAKE(f, "changed /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_REMOVED | FSE_MODIFIED));
 	TAKE(f, "gone /w/b\n", EVENT("/w/b", FSE_CREATED | FSE_REMOVED | FSE_MODIFIED));
@@ -117,11 +115,10 @@ static void what_is_there_counts_more_than_the_marks(void **state)
 	TAKE(f, "gone /w/b\n", EVENT("/w/b", FSE_CREATED | FSE_IS_FILE));
 }
 
-static void a_rename_is_two_events(void **state)
+TEST(a_rename_is_two_events)
 {
 	struct fixture *f = fixture("/w/new", NULL);
 
-	(void)state;
 	TAKE(f, "gone /w/old\nnamed /w/new new\n", EVENT("/w/old", FSE_RENAMED | FSE_IS_FILE),
 	     EVENT("/w/new", FSE_RENAMED | FSE_IS_FILE));
 	/* Renamed out of the folder, or into it: there is only one event. */
@@ -129,11 +126,10 @@ static void a_rename_is_two_events(void **state)
 	TAKE(f, "named /w/new new\n", EVENT("/w/new", FSE_RENAMED));
 }
 
-static void a_directory_that_came_is_listed(void **state)
+TEST(a_directory_that_came_is_listed)
 {
 	struct fixture *f = fixture("/w/d/", NULL);
 
-	(void)state;
 	TAKE(f, "named /w/d new\nscan /w/d new\n", EVENT("/w/d", FSE_RENAMED | FSE_IS_DIR));
 	TAKE(f, "made /w/d new\nscan /w/d new\n", EVENT("/w/d", FSE_CREATED | FSE_IS_DIR));
 	TAKE(f, "", EVENT("/w/d", FSE_INODE_META | FSE_IS_DIR));
@@ -142,20 +138,18 @@ static void a_directory_that_came_is_listed(void **state)
 	     EVENT("/w/d", FSE_REMOVED | FSE_CREATED | FSE_IS_DIR | FSE_IS_FILE));
 }
 
-static void events_of_one_path_are_one(void **state)
+TEST(events_of_one_path_are_one)
 {
 	struct fixture *f = fixture("/w/a", "/w/b");
 
-	(void)state;
 	TAKE(f, "changed /w/a new\nmeta /w/b\n", EVENT("/w/a", FSE_CREATED),
 	     EVENT("/w/b", FSE_OWNER), EVENT("/w/a", FSE_MODIFIED), EVENT("/w/a", FSE_XATTR));
 }
 
-static void what_was_put_together_is_scanned_once(void **state)
+TEST(what_was_put_together_is_scanned_once)
 {
 	struct fixture *f = fixture("/w/s/", "/w/a");
 
-	(void)state;
 	TAKE(f, "scan /w/s\n", EVENT("/w/s", FSE_MUST_SCAN | FSE_IS_DIR));
 	TAKE(f, "scan /w/s\n", EVENT("/w/s/deep/er", FSE_MUST_SCAN), EVENT("/w/s", FSE_MUST_SCAN));
 	TAKE(f, "scan /w/s\nscan /w/sx\n", EVENT("/w/s", FSE_MUST_SCAN),
@@ -165,11 +159,10 @@ static void what_was_put_together_is_scanned_once(void **state)
 }
 
 /* Whichever side dropped events, everything is scanned once, after the known events. */
-static void dropped_events_are_a_loss(void **state)
+TEST(dropped_events_are_a_loss)
 {
 	struct fixture *f = fixture("/w/a", NULL);
 
-	(void)state;
 	TAKE(f, "lost\n", EVENT("/", FSE_MUST_SCAN | FSE_USER_DROPPED));
 	TAKE(f, "lost\n", EVENT("/w", FSE_MUST_SCAN | FSE_KERNEL_DROPPED),
 	     EVENT("/w", FSE_MUST_SCAN | FSE_USER_DROPPED));
@@ -177,31 +170,28 @@ static void dropped_events_are_a_loss(void **state)
 	     EVENT("/w/a", FSE_CREATED), EVENT("/w/s", FSE_MUST_SCAN));
 }
 
-static void numbers_that_begin_anew_are_no_loss(void **state)
+TEST(numbers_that_begin_anew_are_no_loss)
 {
 	struct fixture *f = fixture("/w/a", NULL);
 
-	(void)state;
 	TAKE(f, "made /w/a new\n", EVENT("", FSE_IDS_WRAPPED), EVENT("/w/a", FSE_CREATED));
 	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_IDS_WRAPPED));
 }
 
-static void what_is_no_change_is_none(void **state)
+TEST(what_is_no_change_is_none)
 {
 	struct fixture *f = fixture("/w/a", NULL);
 
-	(void)state;
 	TAKE(f, "", EVENT("/", FSE_HISTORY_DONE));
 	TAKE(f, "", EVENT("/w/m", FSE_MOUNT), EVENT("/w/m", FSE_UNMOUNT));
 	TAKE(f, "", EVENT("/w/a", FSE_IS_FILE | FSE_OWN));
 	TAKE(f, "root /w\n", EVENT("/w", FSE_ROOT_CHANGED));
 }
 
-static void what_makes_no_sense_is_a_loss(void **state)
+TEST(what_makes_no_sense_is_a_loss)
 {
 	struct fixture *f = fixture("/w/a", NULL);
 
-	(void)state;
 	TAKE(f, "lost\n", EVENT(NULL, FSE_CREATED));
 	TAKE(f, "lost\n", EVENT("w/a", FSE_CREATED));
 	TAKE(f, "lost\n", EVENT("", FSE_MUST_SCAN));
@@ -209,27 +199,9 @@ static void what_makes_no_sense_is_a_loss(void **state)
 }
 
 /* A change of this process may be reported together with an external edit. */
-static void own_changes_are_judged_like_others(void **state)
+TEST(own_changes_are_judged_like_others)
 {
-	(void)state;
 	TAKE(fixture("/w/a", NULL), "changed /w/a\n", EVENT("/w/a", FSE_MODIFIED | FSE_OWN));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_mark_is_told_as_it_is),
-		cmocka_unit_test(what_is_there_counts_more_than_the_marks),
-		cmocka_unit_test(a_rename_is_two_events),
-		cmocka_unit_test(a_directory_that_came_is_listed),
-		cmocka_unit_test(events_of_one_path_are_one),
-		cmocka_unit_test(what_was_put_together_is_scanned_once),
-		cmocka_unit_test(dropped_events_are_a_loss),
-		cmocka_unit_test(numbers_that_begin_anew_are_no_loss),
-		cmocka_unit_test(what_is_no_change_is_none),
-		cmocka_unit_test(what_makes_no_sense_is_a_loss),
-		cmocka_unit_test(own_changes_are_judged_like_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

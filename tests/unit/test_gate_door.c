@@ -68,7 +68,7 @@ static int show(struct fixture *f, const char *path)
 	return f->door->ops->show_tool_dir(f->door, path);
 }
 
-static void a_late_answer_is_not_the_next_ones(void **state)
+TEST(a_late_answer_is_not_the_next_ones)
 {
 	struct fixture *f = *state;
 	uint32_t late;
@@ -83,7 +83,7 @@ static void a_late_answer_is_not_the_next_ones(void **state)
 	assert_int_equal(show(f, "/home/u/.m2"), 0);
 }
 
-static void a_dead_mounter_is_not_waited_for(void **state)
+TEST(a_dead_mounter_is_not_waited_for)
 {
 	struct fixture *f = *state;
 
@@ -92,7 +92,7 @@ static void a_dead_mounter_is_not_waited_for(void **state)
 	assert_int_equal(show(f, "/home/u/.gradle"), -EIO);
 }
 
-static void a_path_that_is_too_long_is_no_place(void **state)
+TEST(a_path_that_is_too_long_is_no_place)
 {
 	char path[PATH_MAX + 1];
 
@@ -102,16 +102,4 @@ static void a_path_that_is_too_long_is_no_place(void **state)
 	assert_int_equal(show(*state, path), -EIO);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_late_answer_is_not_the_next_ones, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_dead_mounter_is_not_waited_for, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_no_place, set_up,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

@@ -189,7 +189,7 @@ static pid_t dead_process(void)
 
 /* ---- names and attributes -------------------------------------------------------------------- */
 
-static void names_are_what_the_disk_says(void **state)
+TEST(names_are_what_the_disk_says)
 {
 	static const char *const names[] = {"a", "link"};
 	uint64_t d = need(FUSE_ROOT_ID, "d");
@@ -197,7 +197,6 @@ static void names_are_what_the_disk_says(void **state)
 	struct fake_reply r;
 	struct stat st;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		AUTO_FREE char *name = xasprintf("d/%s", names[i]);
 
@@ -220,12 +219,11 @@ static void names_are_what_the_disk_says(void **state)
 	nothing_said();
 }
 
-static void names_of_any_length(void **state)
+TEST(names_of_any_length)
 {
 	char name[1024 + 1];
 	struct fuse_entry_out e;
 
-	(void)state;
 	memset(name, 'n', sizeof(name));
 	name[NAME_MAX] = '\0';
 	write_file(name, "long");
@@ -244,14 +242,13 @@ static void names_of_any_length(void **state)
 	assert_int_equal(e.attr.size, strlen("bytes"));
 }
 
-static void attributes_are_told_in_any_size(void **state)
+TEST(attributes_are_told_in_any_size)
 {
 	uint64_t d = need(FUSE_ROOT_ID, "d"), a = need(d, "a");
 	struct fuse_getxattr_in in = {.size = 0};
 	struct fuse_getxattr_out out;
 	struct fake_reply r;
 
-	(void)state;
 	if (setxattr(at("d/a"), "user.color", "violet", 6, 0) < 0)
 		skip();
 	r = fake_ask_name(FUSE_GETXATTR, a, &in, sizeof(in), "user.color");
@@ -272,13 +269,12 @@ static void attributes_are_told_in_any_size(void **state)
 
 /* ---- opens ----------------------------------------------------------------------------------- */
 
-static void an_open_waits_for_the_keeper(void **state)
+TEST(an_open_waits_for_the_keeper)
 {
 	uint64_t d = need(FUSE_ROOT_ID, "d"), a = need(d, "a"), b, asked, handle;
 	size_t files = open_files();
 	struct fake_reply r;
 
-	(void)state;
 	assert_false(ask_open(a, false).there);
 	asked = question(at("d/a"));
 	/* The descriptor is for the file at the time of the question. */
@@ -303,13 +299,12 @@ static void an_open_waits_for_the_keeper(void **state)
 	nothing_said();
 }
 
-static void what_a_rule_allows_is_not_asked(void **state)
+TEST(what_a_rule_allows_is_not_asked)
 {
 	uint64_t d = need(FUSE_ROOT_ID, "d"), a = need(d, "a"), rule;
 	AUTO_FREE char *granted = xasprintf("%s/", at("d"));
 	uint64_t let_in = atomic_load(&fake.page.let_in);
 
-	(void)state;
 	rule = fake_grant(RULE_READ, granted);
 	release(a, handle_of(ask_open(a, false)), false);
 	nothing_said();
@@ -325,13 +320,12 @@ static void what_a_rule_allows_is_not_asked(void **state)
 	assert_int_equal(fake_hear().error, -EACCES);
 }
 
-static void special_files_stay_shut(void **state)
+TEST(special_files_stay_shut)
 {
 	uint64_t d = need(FUSE_ROOT_ID, "d"), pipe = need(d, "pipe"), link = need(d, "link");
 	struct fuse_open_in in = {.flags = O_WRONLY};
 	struct gate_note note;
 
-	(void)state;
 	assert_false(ask_open(pipe, false).there);
 	assert_true(fake_told(&note));
 	assert_true(note.special);
@@ -350,14 +344,13 @@ static void interrupt(uint64_t unique)
 	assert_false(fake_ask(FUSE_INTERRUPT, 0, &in, sizeof(in)).there);
 }
 
-static void only_the_dying_are_let_go(void **state)
+TEST(only_the_dying_are_let_go)
 {
 	uint64_t d = need(FUSE_ROOT_ID, "d"), a = need(d, "a"), asked;
 	size_t files = open_files();
 	struct gate_note note;
 	int idle = gate_held_wait_ms();
 
-	(void)state;
 	assert_false(ask_open(a, false).there);
 	asked = question(at("d/a"));
 	interrupt(fake.unique);
@@ -384,7 +377,7 @@ static void only_the_dying_are_let_go(void **state)
 }
 
 /* More than fit into the socket to the keeper, and more than may be held. */
-static void many_are_held(void **state)
+TEST(many_are_held)
 {
 	enum {
 		HELD = 4096
@@ -394,7 +387,6 @@ static void many_are_held(void **state)
 	size_t files = open_files(), told = 0, failed = 0;
 	struct gate_note note;
 
-	(void)state;
 	for (int i = 0; i < HELD; i++)
 		assert_false(ask_open(pipe, false).there);
 	assert_int_equal(ask_open(pipe, false).error, -EACCES);
@@ -425,12 +417,11 @@ static uint64_t open_granted(uint64_t node)
 }
 
 /* The kernel caches a size for a while, but a new open reads the present content. */
-static void a_file_that_changes_is_read_as_it_is(void **state)
+TEST(a_file_that_changes_is_read_as_it_is)
 {
 	AUTO_FREE char *granted = xasprintf("%s/", tree);
 	uint64_t d = need(FUSE_ROOT_ID, "d"), a = need(d, "a"), handle;
 
-	(void)state;
 	fake_grant(RULE_READ, granted);
 	fake.outdated = 0;
 	handle = open_granted(a);
@@ -453,13 +444,12 @@ static void a_file_that_changes_is_read_as_it_is(void **state)
 	assert_int_equal(fake.outdated, 0); /* the kernel has asked by itself */
 }
 
-static void pieces_of_a_large_file(void **state)
+TEST(pieces_of_a_large_file)
 {
 	AUTO_FREE char *granted = xasprintf("%s/", tree), *text = xmalloc(300001);
 	uint64_t node, handle;
 	struct fake_reply r;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++)
 		text[i] = (char)('a' + i % 23);
 	text[300000] = '\0';
@@ -557,13 +547,12 @@ static void each_once(const struct seen *s, size_t from)
 		assert_int_equal(s->times[i], 1);
 }
 
-static void directories_are_told_in_pages(void **state)
+TEST(directories_are_told_in_pages)
 {
 	static const uint32_t sizes[] = {300, 4096, 131072};
 	AUTO_FREE char *granted = xasprintf("%s/", tree);
 	uint64_t d = need(FUSE_ROOT_ID, "d"), many, handle;
 
-	(void)state;
 	assert_int_equal(mkdir(at("d/many"), 0755), 0);
 	for (int i = 0; i < MANY; i++) {
 		AUTO_FREE char *name = xasprintf("d/many/n%d", i);
@@ -593,13 +582,12 @@ static void directories_are_told_in_pages(void **state)
 }
 
 /* As with seekdir(3): from any entry on the same entries follow. */
-static void a_listing_goes_on_from_anywhere(void **state)
+TEST(a_listing_goes_on_from_anywhere)
 {
 	AUTO_FREE char *granted = xasprintf("%s/", tree);
 	AUTO_FREE struct seen *all = xcalloc(1, sizeof(*all));
 	uint64_t d = need(FUSE_ROOT_ID, "d"), handle;
 
-	(void)state;
 	for (int i = 0; i < 400; i++) {
 		AUTO_FREE char *name = xasprintf("d/n%d", i);
 
@@ -622,21 +610,5 @@ static void a_listing_goes_on_from_anywhere(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(names_are_what_the_disk_says),
-		T(names_of_any_length),
-		T(attributes_are_told_in_any_size),
-		T(an_open_waits_for_the_keeper),
-		T(what_a_rule_allows_is_not_asked),
-		T(special_files_stay_shut),
-		T(only_the_dying_are_let_go),
-		T(many_are_held),
-		T(a_file_that_changes_is_read_as_it_is),
-		T(pieces_of_a_large_file),
-		T(directories_are_told_in_pages),
-		T(a_listing_goes_on_from_anywhere),
-	};
-
-	return cmocka_run_group_tests(tests, group_set_up, group_tear_down);
+	return run_all(set_up, tear_down, group_set_up, group_tear_down);
 }

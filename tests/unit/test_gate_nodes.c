@@ -88,7 +88,7 @@ static int open_node(struct fixture *f, const struct gate_node *n)
 	return MIN(fd, 0);
 }
 
-static void a_node_is_a_name_in_a_directory(void **state)
+TEST(a_node_is_a_name_in_a_directory)
 {
 	struct fixture *f = *state;
 	struct gate_node *d = need(f, f->tree.top, "d"), *a = need(f, d, "a");
@@ -106,7 +106,7 @@ static void a_node_is_a_name_in_a_directory(void **state)
 	assert_int_equal(open_node(f, a), 0);
 }
 
-static void forgotten_nodes_are_gone(void **state)
+TEST(forgotten_nodes_are_gone)
 {
 	struct fixture *f = *state;
 	struct gate_node *d = need(f, f->tree.top, "d"), *a = need(f, d, "a");
@@ -123,7 +123,7 @@ static void forgotten_nodes_are_gone(void **state)
 	assert_non_null(need(f, f->tree.top, "d"));
 }
 
-static void another_object_is_stale(void **state)
+TEST(another_object_is_stale)
 {
 	struct fixture *f = *state;
 	struct gate_node *d = need(f, f->tree.top, "d"), *a = need(f, d, "a"), *new;
@@ -141,7 +141,7 @@ static void another_object_is_stale(void **state)
 	assert_int_equal(open_node(f, new), -ENOENT);
 }
 
-static void a_link_leads_nowhere(void **state)
+TEST(a_link_leads_nowhere)
 {
 	struct fixture *f = *state;
 	struct gate_node *d = need(f, f->tree.top, "d"), *a = need(f, d, "a"), *link;
@@ -166,7 +166,7 @@ static void a_link_leads_nowhere(void **state)
 	gate_node_forget(&f->tree, a, 1);
 }
 
-static void dots_do_not_leave_the_tree(void **state)
+TEST(dots_do_not_leave_the_tree)
 {
 	struct fixture *f = *state;
 
@@ -175,7 +175,7 @@ static void dots_do_not_leave_the_tree(void **state)
 	assert_int_equal(gate_tree_open(&f->tree, "/etc/passwd", O_RDONLY), -EXDEV);
 }
 
-static void a_long_path_is_refused(void **state)
+TEST(a_long_path_is_refused)
 {
 	struct fixture *f = *state;
 	struct gate_node *n = need(f, f->tree.top, "d");
@@ -193,7 +193,7 @@ static void a_long_path_is_refused(void **state)
 	assert_int_equal(r, -ENAMETOOLONG);
 }
 
-static void what_is_known_is_bounded(void **state)
+TEST(what_is_known_is_bounded)
 {
 	struct fixture *f = *state;
 	struct gate_node **nodes = xcalloc(NODES_MAX, sizeof(struct gate_node *));
@@ -216,17 +216,4 @@ static void what_is_known_is_bounded(void **state)
 	free(nodes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_node_is_a_name_in_a_directory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(forgotten_nodes_are_gone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_object_is_stale, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_link_leads_nowhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(dots_do_not_leave_the_tree, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_long_path_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_known_is_bounded, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

@@ -84,7 +84,7 @@ static void on_note(void *data, const struct net_note *note)
 	heard.next = note->id;
 }
 
-static void an_end_waits_for_room(void **state)
+TEST(an_end_waits_for_room)
 {
 	const struct gateway_listener on = {.ready = on_ready, .heard = on_note};
 	int inside[16], status, sent = 0;
@@ -93,7 +93,6 @@ static void an_end_waits_for_room(void **state)
 	size_t before;
 	pid_t relay;
 
-	(void)state;
 	memset(inside, -1, sizeof(inside));
 	g = gateway_new(&fake, -1, -1, inside);
 	gateway_listen(g, &on, NULL);
@@ -125,11 +124,4 @@ static void an_end_waits_for_room(void **state)
 	assert_int_equal(watches(), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_end_waits_for_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -26,7 +26,7 @@ static uint32_t any(uint32_t n)
 /* ---- glyphs ------------------------------------------------------------------------------------
  */
 
-static void glyphs_come_from_the_shipped_font_first(void **state)
+TEST(glyphs_come_from_the_shipped_font_first)
 {
 	static const char more[] = "0041:FF000000000000000000000000000000\nnonsense\n4E00:0001\n"
 				   "4E01:80010000000000000000000000000000"
@@ -36,7 +36,6 @@ static void glyphs_come_from_the_shipped_font_first(void **state)
 	struct font *f;
 	uint16_t rows[FONT_H], wide[FONT_H];
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(io_write_all(fd, more, sizeof(more) - 1), 0);
 	close(fd);
@@ -71,7 +70,7 @@ static uint32_t pixel(const uint32_t *rgb, int x, int y)
 	return rgb[y * W * FONT_W + x];
 }
 
-static void styles_are_drawn(void **state)
+TEST(styles_are_drawn)
 {
 	struct font *f = font_new(NULL);
 	struct surface s;
@@ -79,7 +78,6 @@ static void styles_are_drawn(void **state)
 	struct style st = {
 		.fg = COLOR_RGB(1, 2, 3), .bg = COLOR_INDEX(1), .line = COLOR_RGB(9, 9, 9)};
 
-	(void)state;
 	surface_init(&s, W, H);
 	st.attr = STYLE_UNDERLINE;
 	surface_put(&s, 0, 0, "|", 1, 1, &st);
@@ -147,7 +145,7 @@ static void lay(const GifFileType *g, int i, uint32_t *rgb)
 
 #define FRAMES 60
 
-static void pictures_are_read_back_as_they_were_drawn(void **state)
+TEST(pictures_are_read_back_as_they_were_drawn)
 {
 	char name[] = "gif.XXXXXX";
 	int fd = mkstemp(name), e = 0;
@@ -157,7 +155,6 @@ static void pictures_are_read_back_as_they_were_drawn(void **state)
 	static uint32_t whole[FRAMES][PIXELS], part[PIXELS], found[PIXELS];
 	GifFileType *in;
 
-	(void)state;
 	surface_init(&s, W, H);
 	for (int i = 0; i < FRAMES; i++) {
 		struct rect all = {0, 0, W * FONT_W, H * FONT_H}, row = {0, 0, W, 1};
@@ -202,13 +199,12 @@ static void pictures_are_read_back_as_they_were_drawn(void **state)
 	font_free(f);
 }
 
-static void an_error_stays(void **state)
+TEST(an_error_stays)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct gif *g;
 	static uint32_t rgb[64 * 64];
 
-	(void)state;
 	if (fd < 0)
 		skip();
 	g = gif_new(fd, 64, 64);
@@ -223,14 +219,4 @@ static void an_error_stays(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(glyphs_come_from_the_shipped_font_first),
-		cmocka_unit_test(styles_are_drawn),
-		cmocka_unit_test(pictures_are_read_back_as_they_were_drawn),
-		cmocka_unit_test(an_error_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -57,7 +57,7 @@ static bool asks(const char *config, const char *place)
 	return asked;
 }
 
-static void words_are_protected(void **state)
+TEST(words_are_protected)
 {
 	static const struct {
 		const char *value, *place;
@@ -125,7 +125,6 @@ static void words_are_protected(void **state)
 		{"/usr/bin/tools/clean", "tools/clean", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		AUTO_FREE char *config =
 			xasprintf("[filter \"x\"]\n\tclean = \"%s\" # x\n", list[i].value);
@@ -136,7 +135,7 @@ static void words_are_protected(void **state)
 }
 
 /* Each setting in its own form, with a path after a program or alone. */
-static void settings_are_known(void **state)
+TEST(settings_are_known)
 {
 	static const char *const good[] = {
 		"[alias]\n\tx = !sh tools/p\n",
@@ -187,7 +186,6 @@ static void settings_are_known(void **state)
 		"[core]\n# pager = tools/p\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		if (!asks(good[i], "tools/p"))
 			fail_msg("not protected: %s", good[i]);
@@ -262,7 +260,7 @@ static bool is_known(char *key)
 	return git_setting_names(key, name) != GIT_NAMES_NOTHING;
 }
 
-static void documented_settings_are_known(void **state)
+TEST(documented_settings_are_known)
 {
 	static const char words[] =
 		"^alias|askpass|browser|clean|cmd|command|driver|editor|external|filter|fsmonitor$|"
@@ -273,7 +271,6 @@ static void documented_settings_are_known(void **state)
 	unsigned n = 0;
 	regex_t r;
 
-	(void)state;
 	assert_non_null(f);
 	assert_int_equal(regcomp(&r, words, REG_EXTENDED | REG_ICASE | REG_NOSUB), 0);
 	while (fgets(key, sizeof(key), f)) {
@@ -294,11 +291,5 @@ static void documented_settings_are_known(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_protected),
-		cmocka_unit_test(settings_are_known),
-		cmocka_unit_test(documented_settings_are_known),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return run_all(NULL, NULL, make_folder, remove_folder);
 }

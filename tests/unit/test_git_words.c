@@ -37,12 +37,11 @@ static void put_index(struct buf *b, const char *paths, const char *objects)
 		buf_ch(b, '#');
 }
 
-static void differences(void **state)
+TEST(differences)
 {
 	AUTO_BUF struct buf before = BUF_INIT, after = BUF_INIT;
 	struct index_change x;
 
-	(void)state;
 	put_index(&before, "abcd", "1111");
 	put_index(&after, "acde", "1121");
 	assert_true(index_compare(&x, before.data, before.len, after.data, after.len));
@@ -63,12 +62,11 @@ static void differences(void **state)
 }
 
 /* Each is in a heap block of its own length, so that a sanitizer detects any overread. */
-static void damaged(void **state)
+TEST(damaged)
 {
 	AUTO_BUF struct buf good = BUF_INIT;
 	struct index_change x;
 
-	(void)state;
 	put_index(&good, "abc", "111");
 	for (size_t len = 0; len < good.len; len++) {
 		AUTO_FREE char *cut = xmalloc(len + 1);
@@ -87,12 +85,4 @@ static void damaged(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differences),
-		cmocka_unit_test(damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

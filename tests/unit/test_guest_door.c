@@ -141,7 +141,7 @@ static void answered(struct fixture *f, enum guest_what what, uint64_t id)
 
 /* ---- the tests ------------------------------------------------------------------- */
 
-static void what_is_allowed_is_dialled(void **state)
+TEST(what_is_allowed_is_dialled)
 {
 	struct fixture *f = *state;
 
@@ -153,7 +153,7 @@ static void what_is_allowed_is_dialled(void **state)
 	assert_int_equal(fake.flows, 2);
 }
 
-static void what_is_denied_is_refused(void **state)
+TEST(what_is_denied_is_refused)
 {
 	struct fixture *f = *state;
 
@@ -170,7 +170,7 @@ static void what_is_denied_is_refused(void **state)
 	answered(f, GUEST_REFUSE, 9);
 }
 
-static void who_gives_up_is_not_asked_about(void **state)
+TEST(who_gives_up_is_not_asked_about)
 {
 	struct fixture *f = *state;
 	struct pollfd p = {.fd = f->frames, .events = POLLIN};
@@ -186,7 +186,7 @@ static void who_gives_up_is_not_asked_about(void **state)
 }
 
 /* One answer is for one connection, whatever a hijacked process of the guest sends. */
-static void an_answer_is_for_what_was_shown(void **state)
+TEST(an_answer_is_for_what_was_shown)
 {
 	struct fixture *f = *state;
 
@@ -203,7 +203,7 @@ static void an_answer_is_for_what_was_shown(void **state)
 	assert_int_equal(fake.last_port, 443);
 }
 
-static void its_end_is_told(void **state)
+TEST(its_end_is_told)
 {
 	struct fixture *f = *state;
 
@@ -214,15 +214,4 @@ static void its_end_is_told(void **state)
 	assert_int_equal(fake.denied, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_allowed_is_dialled, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_denied_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_gives_up_is_not_asked_about, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_is_for_what_was_shown, setup, teardown),
-		cmocka_unit_test_setup_teardown(its_end_is_told, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -63,7 +63,7 @@ static struct proc *at(struct vm *v, int pid)
 	return proc_known(&v->k, GUEST_PIDS + pid);
 }
 
-static void what_is_cut_shows(void **state)
+TEST(what_is_cut_shows)
 {
 	struct vm *v = *state;
 	char words[4097];
@@ -78,7 +78,7 @@ static void what_is_cut_shows(void **state)
 	assert_true(label_is_whole(at(v, 30)->command->label.data));
 }
 
-static void a_child_of_the_agent_is_a_command(void **state)
+TEST(a_child_of_the_agent_is_a_command)
 {
 	struct vm *v = *state;
 	struct caller c = {0};
@@ -101,7 +101,7 @@ static void a_child_of_the_agent_is_a_command(void **state)
 	assert_null(c.proc->command);
 }
 
-static void a_command_has_its_name_by_what_it_executes(void **state)
+TEST(a_command_has_its_name_by_what_it_executes)
 {
 	struct vm *v = *state;
 
@@ -111,7 +111,7 @@ static void a_command_has_its_name_by_what_it_executes(void **state)
 	assert_string_equal(at(v, 20)->command->label.data, "sort");
 }
 
-static void its_end_is_that_of_its_processes(void **state)
+TEST(its_end_is_that_of_its_processes)
 {
 	struct vm *v = *state;
 	struct command *c;
@@ -125,7 +125,7 @@ static void its_end_is_that_of_its_processes(void **state)
 	guest_left(&v->k, 20, 3); /* harmless */
 }
 
-static void signals_go_to_the_guest(void **state)
+TEST(signals_go_to_the_guest)
 {
 	struct vm *v = *state;
 
@@ -140,7 +140,7 @@ static void signals_go_to_the_guest(void **state)
 }
 
 /* Whatever it reports, no process is its own ancestor, and the table is bounded. */
-static void a_guest_that_lies_hurts_nobody(void **state)
+TEST(a_guest_that_lies_hurts_nobody)
 {
 	static const int pids[] = {0, -1, INT32_MIN, INT32_MAX, GUEST_PIDS, 1 << 22};
 	struct vm *v = *state;
@@ -168,18 +168,4 @@ static void a_guest_that_lies_hurts_nobody(void **state)
 	assert_int_equal(v->k.n_guests, 4);
 }
 
-int main(void)
-{
-#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(what_is_cut_shows),
-		T(a_command_has_its_name_by_what_it_executes),
-		T(a_child_of_the_agent_is_a_command),
-		T(a_command_has_its_name_by_what_it_executes),
-		T(its_end_is_that_of_its_processes),
-		T(signals_go_to_the_guest),
-		T(a_guest_that_lies_hurts_nobody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -22,12 +22,11 @@ static void fill(int fd, const char *bytes, size_t size, off_t at)
 	assert_int_equal(io_pwrite_all(fd, bytes, size, at), 0);
 }
 
-static void a_file_has_the_hash_of_its_bytes(void **state)
+TEST(a_file_has_the_hash_of_its_bytes)
 {
 	static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 65536, 70001, 200000};
 	AUTO_FREE char *bytes = xmalloc(200000);
 
-	(void)state;
 	for (size_t i = 0; i < 200000; i++)
 		bytes[i] = (char)(i * 7 + i / 4096);
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
@@ -44,13 +43,12 @@ static void a_file_has_the_hash_of_its_bytes(void **state)
 }
 
 /* The same bytes, written or left as holes. */
-static void a_copy_with_other_holes_has_the_same(void **state)
+TEST(a_copy_with_other_holes_has_the_same)
 {
 	AUTO_CLOSE int holes = unnamed(), dense = unnamed();
 	AUTO_FREE char *zeros = xcalloc(1, 300001);
 	uint64_t hash;
 
-	(void)state;
 	fill(dense, zeros, 300001, 0);
 	fill(dense, "x", 1, 150000);
 	assert_int_equal(ftruncate(holes, 300001), 0);
@@ -63,13 +61,12 @@ static void a_copy_with_other_holes_has_the_same(void **state)
 	assert_true(content_hash_whole(holes, 300001) != hash);
 }
 
-static void what_is_nearly_all_hole_is_not_read(void **state)
+TEST(what_is_nearly_all_hole_is_not_read)
 {
 	const off_t size = (off_t)1 << 40;
 	AUTO_CLOSE int fd = unnamed();
 	uint64_t began;
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, size), 0);
 	fill(fd, "x", 1, size - 1);
 	began = clock_wall_us();
@@ -77,13 +74,4 @@ static void what_is_nearly_all_hole_is_not_read(void **state)
 	assert_true(clock_wall_us() - began < 10 * 1000 * 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_has_the_hash_of_its_bytes),
-		cmocka_unit_test(a_copy_with_other_holes_has_the_same),
-		cmocka_unit_test(what_is_nearly_all_hole_is_not_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

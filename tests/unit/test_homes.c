@@ -59,12 +59,12 @@ static bool slow_touch(const struct renames *m, int root, const char *path)
 /* ---- at random ---------------------------------------------------------------------------------
  */
 
-static uint64_t state;
+static uint64_t dice;
 
 static unsigned below(unsigned n)
 {
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(state >> 33) % n;
+	dice = dice * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(dice >> 33) % n;
 }
 
 /* Returns a path of few names, so that paths meet; some names begin alike. */
@@ -145,27 +145,25 @@ static void compare_some(unsigned n_moves, unsigned names, unsigned depth)
 	renames_done(&m);
 }
 
-static void the_tree_says_what_each_move_says(void **unused)
+TEST(the_tree_says_what_each_move_says)
 {
-	(void)unused;
-	for (state = 1; state < 1200; state++) {
-		uint64_t seed = state;
+	for (dice = 1; dice < 1200; dice++) {
+		uint64_t seed = dice;
 
 		compare_some(1 + below(40), 2 + below(7), 1 + below(4));
-		state = seed;
+		dice = seed;
 	}
 }
 
 /* ---- one after the other -----------------------------------------------------------------------
  */
 
-static void what_comes_is_followed_at_once(void **unused)
+TEST(what_comes_is_followed_at_once)
 {
 	struct renames m = {0};
 	char *path = xstrdup("a/b/x");
 	int root = 0;
 
-	(void)unused;
 	renames_push(&m, 0, "a/b", "c");
 	assert_true(renames_follow(&m, 0, &root, &path));
 	assert_string_equal(path, "c/x");
@@ -179,12 +177,11 @@ static void what_comes_is_followed_at_once(void **unused)
 }
 
 /* A directory that comes again and again to a place which still has earlier names. */
-static void what_was_at_the_place_is_taken_in_once(void **unused)
+TEST(what_was_at_the_place_is_taken_in_once)
 {
 	struct renames m = {0};
 	int root = 0;
 
-	(void)unused;
 	for (int i = 0; i < 5000; i++) {
 		AUTO_FREE char *from = xasprintf("t%d", i);
 		AUTO_FREE char *to = xasprintf("out/y%d", i);
@@ -202,13 +199,4 @@ static void what_was_at_the_place_is_taken_in_once(void **unused)
 	renames_done(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tree_says_what_each_move_says),
-		cmocka_unit_test(what_comes_is_followed_at_once),
-		cmocka_unit_test(what_was_at_the_place_is_taken_in_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

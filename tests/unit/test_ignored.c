@@ -6,7 +6,7 @@
 #include "core/keeper/watch/ignored.h"
 #include "tests/support/check.h"
 
-static void the_shipped_list(void **state)
+TEST(the_shipped_list)
 {
 	static const char *const yes[] = {".git/index",
 					  "sub/module/.git/index",
@@ -40,7 +40,6 @@ static void the_shipped_list(void **state)
 	struct ignored *i = NULL;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(ignored_new(&i, builtin_find("edits.ignore"), &err), 0);
 	for (size_t k = 0; yes[k]; k++)
 		if (!ignored_has(i, yes[k]))
@@ -52,14 +51,13 @@ static void the_shipped_list(void **state)
 	ignored_free(i);
 }
 
-static void bad_lines_are_named(void **state)
+TEST(bad_lines_are_named)
 {
 	static const char *const bad[][2] = {{"# words\na[b\n", "line 2: 'a[b'"},
 					     {"ok\n\na//b", "line 3: 'a//b'"},
 					     {"**", "line 1: '**'"},
 					     {"/", "line 1: '/'"}};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(bad); k++) {
 		struct ignored *i = NULL;
 		struct err err = {0};
@@ -69,10 +67,4 @@ static void bad_lines_are_named(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_shipped_list),
-					   cmocka_unit_test(bad_lines_are_named)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -63,17 +63,15 @@ static void expect(const char *bytes, size_t len, const char *want)
 }
 #define EXPECT(bytes, want) expect(bytes, sizeof(bytes) - 1, want)
 
-static void plain_and_control_keys(void **state)
+TEST(plain_and_control_keys)
 {
-	(void)state;
 	EXPECT("aZ \r\t\177\003\035\0", "a Z Space Enter Tab Backspace C-c C-] C-Space ");
 	EXPECT("\303\244\346\227\245", "\303\244 \346\227\245 ");
 	EXPECT("\n", "C-j ");
 }
 
-static void named_keys_of_several_terminals(void **state)
+TEST(named_keys_of_several_terminals)
 {
-	(void)state;
 	EXPECT("\033[A\033OB\033[H\033[F\033OH\033[1~\033[7~\033[5~\033[6~\033[3~",
 	       "Up Down Home End Home Home Home PageUp PageDown Delete ");
 	EXPECT("\033OP\033[11~\033[[A\033[15~\033[24~\033[[E", "F1 F1 F1 F5 F12 F5 ");
@@ -81,9 +79,8 @@ static void named_keys_of_several_terminals(void **state)
 	EXPECT("\033[3$\033[3^", "S-Delete C-Delete ");
 }
 
-static void alt_and_escape(void **state)
+TEST(alt_and_escape)
 {
-	(void)state;
 	EXPECT("\033x\033\r\033\001", "M-x M-Enter C-M-a ");
 	EXPECT("\033", "Esc ");
 	EXPECT("\033[", "M-[ ");
@@ -91,23 +88,20 @@ static void alt_and_escape(void **state)
 	EXPECT("\033\033", "Esc Esc ");
 }
 
-static void extended_keys(void **state)
+TEST(extended_keys)
 {
-	(void)state;
 	EXPECT("\033[97;5u\033[27;5;46~\033[13;2u\033[65;2u", "C-a C-. S-Enter A ");
 }
 
-static void mouse_and_focus(void **state)
+TEST(mouse_and_focus)
 {
-	(void)state;
 	EXPECT("\033[<0;4;5M\033[<0;4;5m\033[<32;9;9M\033[<64;1;1M\033[<65;1;1M",
 	       "press1@3,4 release1@3,4 drag1@8,8 up0@0,0 down0@0,0 ");
 	EXPECT("\033[I\033[O", "in out ");
 }
 
-static void colors_that_were_asked_for(void **state)
+TEST(colors_that_were_asked_for)
 {
-	(void)state;
 	EXPECT("\033]11;rgb:ffff/8080/0000\033\\a\033]10;rgb:f/00/12c\a",
 	       "back#ff8000 a text#ff0013 ");
 	EXPECT("\033]11;rgb:1/2\a\033]11;rgb:1/2/3/4\a\033]11;rgb://\a", "");
@@ -118,14 +112,13 @@ static void colors_that_were_asked_for(void **state)
 }
 
 /* On a slow line no letter of the answer may count as a key, least of all as one that decides. */
-static void the_late_rest_of_a_color_is_no_keys(void **state)
+TEST(the_late_rest_of_a_color_is_no_keys)
 {
 	static const char *const rest[] = {"aaaa/dddd/aaaa\a", "aaaa/dddd/aaaa\033\\", "dd",
 					   "dd\a"};
 	AUTO_BUF struct buf got = BUF_INIT;
 	struct input in;
 
-	(void)state;
 	input_init(&in);
 	for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
 		if (i < 3) { /* the third comes in two parts */
@@ -143,19 +136,17 @@ static void the_late_rest_of_a_color_is_no_keys(void **state)
 	input_done(&in);
 }
 
-static void pastes_are_no_keys(void **state)
+TEST(pastes_are_no_keys)
 {
-	(void)state;
 	EXPECT("\033[200~a\rq\033[A\033[201~x", "<paste(a\rq\033[A)> x ");
 	EXPECT("\033[200~\033[201~", "<paste()> ");
 }
 
-static void a_paste_in_pieces_ends_once(void **state)
+TEST(a_paste_in_pieces_ends_once)
 {
 	AUTO_BUF struct buf got = BUF_INIT;
 	struct input in;
 
-	(void)state;
 	input_init(&in);
 	input_feed(&in, "\033[200~ab\033[20", 12);
 	drain(&in, &got);
@@ -167,13 +158,12 @@ static void a_paste_in_pieces_ends_once(void **state)
 	input_done(&in);
 }
 
-static void noise_is_dropped(void **state)
+TEST(noise_is_dropped)
 {
 	char noise[4096];
 	AUTO_BUF struct buf got = BUF_INIT;
 	struct input in;
 
-	(void)state;
 	EXPECT("\033[?1;2c\033[>0;276;0c\033[99~a", "a ");
 	EXPECT("\377\376a", "a ");
 	input_init(&in);
@@ -189,20 +179,4 @@ static void noise_is_dropped(void **state)
 	input_done(&in);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_and_control_keys),
-		cmocka_unit_test(named_keys_of_several_terminals),
-		cmocka_unit_test(alt_and_escape),
-		cmocka_unit_test(extended_keys),
-		cmocka_unit_test(mouse_and_focus),
-		cmocka_unit_test(colors_that_were_asked_for),
-		cmocka_unit_test(the_late_rest_of_a_color_is_no_keys),
-		cmocka_unit_test(pastes_are_no_keys),
-		cmocka_unit_test(a_paste_in_pieces_ends_once),
-		cmocka_unit_test(noise_is_dropped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

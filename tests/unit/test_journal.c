@@ -51,7 +51,7 @@ static void round_trip(struct fix *f, int (*work)(struct fix *))
 	{                                                                                          \
 		return body;                                                                       \
 	}                                                                                          \
-	static void name(void **state)                                                             \
+	TEST(name)                                                                                 \
 	{                                                                                          \
 		round_trip(*state, work_##name);                                                   \
 	}
@@ -94,7 +94,7 @@ ROUND(writes_then_renames, add(f, "b", "..") || mv(f, "b", "c", 0) || put(f, "b"
 ROUND(links_then_writes, ln(f, "b", "b2") || add(f, "b2", "..") || rm(f, "b"))
 ROUND(makes_what_cannot_be_entered, md(f, "m") || put(f, "m/in", "x") || mode(f, "m", 0))
 
-static void a_step_without_changes_vanishes(void **state)
+TEST(a_step_without_changes_vanishes)
 {
 	struct fix *f = *state;
 	struct step_info *list = NULL;
@@ -114,7 +114,7 @@ static void a_step_without_changes_vanishes(void **state)
 }
 
 /* The audit log has the name that a temporary file came to, also where that is not new to it. */
-static void a_rename_of_a_file_that_the_step_made_is_told(void **state)
+TEST(a_rename_of_a_file_that_the_step_made_is_told)
 {
 	struct fix *f = *state;
 	struct at b = at(f, "b"), d = at(f, "d/b"), tmp;
@@ -141,7 +141,7 @@ static void a_rename_of_a_file_that_the_step_made_is_told(void **state)
 }
 
 /* A file that an editor saves by way of three names counts as one. */
-static void a_commit_tells_what_changed_in_the_end(void **state)
+TEST(a_commit_tells_what_changed_in_the_end)
 {
 	struct fix *f = *state;
 
@@ -156,7 +156,7 @@ static void a_commit_tells_what_changed_in_the_end(void **state)
 	f->s = NULL;
 }
 
-static void failed_operations_leave_no_trace(void **state)
+TEST(failed_operations_leave_no_trace)
 {
 	struct fix *f = *state;
 	struct at a;
@@ -221,7 +221,7 @@ static void check_change(struct fix *f, int64_t id, const char *path, const char
 	assert_true(found);
 }
 
-static void contents_are_found_wherever_they_are(void **state)
+TEST(contents_are_found_wherever_they_are)
 {
 	struct fix *f = *state;
 	int64_t one, two, three;
@@ -270,7 +270,7 @@ static void write_by_another_name(struct fix *f)
 	one_step(f, "dress", mode(f, "c", 0600));
 }
 
-static void contents_are_found_by_the_file_that_lies_there(void **state)
+TEST(contents_are_found_by_the_file_that_lies_there)
 {
 	struct fix *f = *state;
 	int64_t id = make_other_inode(f);
@@ -280,7 +280,7 @@ static void contents_are_found_by_the_file_that_lies_there(void **state)
 }
 
 /* The records show which step set the time; after an external edit the content is in doubt. */
-static void contents_are_found_behind_a_new_time(void **state)
+TEST_WITH(contents_are_found_behind_a_new_time, NULL, NULL)
 {
 	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 
@@ -313,7 +313,7 @@ static void contents_are_found_behind_a_new_time(void **state)
 	}
 }
 
-static void redo_goes_when_a_new_step_changes_something(void **state)
+TEST(redo_goes_when_a_new_step_changes_something)
 {
 	struct fix *f = *state;
 
@@ -330,7 +330,7 @@ static void redo_goes_when_a_new_step_changes_something(void **state)
 
 /* The next start rolls an interrupted step back: redo then brings back this step, and nothing that
  * was undone before it began. */
-static void an_interrupted_step_has_a_redo_and_ends_the_others(void **state)
+TEST(an_interrupted_step_has_a_redo_and_ends_the_others)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -347,7 +347,7 @@ static void an_interrupted_step_has_a_redo_and_ends_the_others(void **state)
 	assert_tree(f, after);
 }
 
-static void one_redo_leaves_the_others(void **state)
+TEST(one_redo_leaves_the_others)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -365,7 +365,7 @@ static void one_redo_leaves_the_others(void **state)
 	assert_tree(f, after);
 }
 
-static void an_aborted_step_leaves_nothing(void **state)
+TEST(an_aborted_step_leaves_nothing)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -379,7 +379,7 @@ static void an_aborted_step_leaves_nothing(void **state)
 	assert_int_equal(redo(f, 0), -ENOENT);
 }
 
-static void steps_that_overlap_undo_in_true_order(void **state)
+TEST(steps_that_overlap_undo_in_true_order)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -403,7 +403,7 @@ static void steps_that_overlap_undo_in_true_order(void **state)
 	assert_tree(f, before);
 }
 
-static void a_late_writer_belongs_to_the_step_that_runs(void **state)
+TEST(a_late_writer_belongs_to_the_step_that_runs)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *between = NULL;
@@ -425,7 +425,7 @@ static void a_late_writer_belongs_to_the_step_that_runs(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
-static void restores_single_paths(void **state)
+TEST(restores_single_paths)
 {
 	struct fix *f = *state;
 	const char *const paths[] = {"b", "d/e", NULL};
@@ -477,7 +477,7 @@ static void give_shape(struct fix *f, const char *path, const struct shape *s, c
 }
 
 /* An editor saves a file between the door's check that the name is free and the open. */
-static void what_came_since_the_look_is_found(void **state)
+TEST(what_came_since_the_look_is_found)
 {
 	struct fix *f = *state;
 	struct at a = at(f, "theirs");
@@ -500,7 +500,7 @@ static void what_came_since_the_look_is_found(void **state)
 }
 
 /* Its inode stays, and its bytes are restored in place, whatever its current content. */
-static void a_file_with_two_names_gets_its_bytes_back(void **state)
+TEST(a_file_with_two_names_gets_its_bytes_back)
 {
 	struct fix *f = *state;
 
@@ -528,10 +528,8 @@ static void a_file_with_two_names_gets_its_bytes_back(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
-
 /* A file that two commands wrote one after the other, while the first still has it open. */
-static void what_is_written_on_belongs_to_the_step_that_runs(void **state)
+TEST(what_is_written_on_belongs_to_the_step_that_runs)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -559,51 +557,4 @@ static void what_is_written_on_belongs_to_the_step_that_runs(void **state)
 	assert_tree(f, before);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(creates_a_file),
-		TEST(rewrites_a_file),
-		TEST(appends_to_a_hard_link),
-		TEST(removes_a_file),
-		TEST(removes_one_of_two_names),
-		TEST(removes_a_symlink),
-		TEST(removes_a_tree),
-		TEST(renames_a_file),
-		TEST(renames_over_a_file),
-		TEST(renames_a_row),
-		TEST(renames_a_row_then_over_a_file),
-		TEST(renames_a_row_then_to_a_name_that_is_taken),
-		TEST(renames_a_row_then_to_its_other_name),
-		TEST(renames_a_row_then_nothing),
-		TEST(renames_a_directory),
-		TEST(renames_over_an_empty_directory),
-		TEST(exchanges_two_names),
-		TEST(makes_and_removes_a_directory_with_old_things),
-		TEST(temporary_over_temporary),
-		TEST(changes_modes),
-		TEST(writes_then_removes),
-		TEST(writes_then_renames),
-		TEST(links_then_writes),
-		TEST(makes_what_cannot_be_entered),
-		TEST(a_step_without_changes_vanishes),
-		TEST(a_rename_of_a_file_that_the_step_made_is_told),
-		TEST(a_commit_tells_what_changed_in_the_end),
-		TEST(failed_operations_leave_no_trace),
-		TEST(contents_are_found_wherever_they_are),
-		TEST(contents_are_found_by_the_file_that_lies_there),
-		cmocka_unit_test(contents_are_found_behind_a_new_time),
-		TEST(redo_goes_when_a_new_step_changes_something),
-		TEST(an_interrupted_step_has_a_redo_and_ends_the_others),
-		TEST(one_redo_leaves_the_others),
-		TEST(an_aborted_step_leaves_nothing),
-		TEST(steps_that_overlap_undo_in_true_order),
-		TEST(a_late_writer_belongs_to_the_step_that_runs),
-		TEST(what_is_written_on_belongs_to_the_step_that_runs),
-		TEST(restores_single_paths),
-		TEST(what_came_since_the_look_is_found),
-		TEST(a_file_with_two_names_gets_its_bytes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

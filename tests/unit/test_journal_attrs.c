@@ -44,7 +44,7 @@ static void assert_asks(struct fix *f, const char *path)
 	assert_tree(f, before);
 }
 
-static void of_a_file(void **state)
+TEST(of_a_file)
 {
 	struct fix *f = *state;
 
@@ -58,7 +58,7 @@ static void of_a_file(void **state)
 	assert_asks(f, "a");
 }
 
-static void of_a_large_file(void **state)
+TEST(of_a_large_file)
 {
 	static char large[100000];
 	struct fix *f = *state;
@@ -70,7 +70,7 @@ static void of_a_large_file(void **state)
 	assert_asks(f, "a");
 }
 
-static void of_a_file_with_two_names(void **state)
+TEST(of_a_file_with_two_names)
 {
 	struct fix *f = *state;
 
@@ -83,7 +83,7 @@ static void of_a_file_with_two_names(void **state)
 	assert_asks(f, "b");
 }
 
-static void of_a_directory(void **state)
+TEST(of_a_directory)
 {
 	struct fix *f = *state;
 
@@ -97,7 +97,7 @@ static void of_a_directory(void **state)
 }
 
 /* Attributes set by a step are no external edit, whichever step set them and by whatever name. */
-static void those_of_steps_are_not(void **state)
+TEST(those_of_steps_are_not)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *a = NULL, *d = NULL, *before = NULL;
@@ -136,14 +136,4 @@ static void those_of_steps_are_not(void **state)
 	assert_tree(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(of_a_file),      TEST(of_a_large_file),	    TEST(of_a_file_with_two_names),
-		TEST(of_a_directory), TEST(those_of_steps_are_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

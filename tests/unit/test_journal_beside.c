@@ -48,7 +48,7 @@ static void two_at_a_time(struct fix *f)
 }
 
 /* The file would come back under its old name, and stay under the new one. */
-static void what_both_changed_is_asked_about(void **state)
+TEST(what_both_changed_is_asked_about)
 {
 	struct fix *f = *state;
 	struct undo_plan *plan = NULL;
@@ -86,7 +86,7 @@ static void only_undone_is_left(struct fix *f)
 }
 
 /* An undone step may be redone and undone again later. */
-static void what_was_undone_meanwhile_too(void **state)
+TEST(what_was_undone_meanwhile_too)
 {
 	struct fix *f = *state;
 
@@ -97,7 +97,7 @@ static void what_was_undone_meanwhile_too(void **state)
 }
 
 /* The same for a step that was still running. */
-static void what_still_ran_too(void **state)
+TEST(what_still_ran_too)
 {
 	struct fix *f = *state;
 	struct step *older;
@@ -115,7 +115,7 @@ static void what_still_ran_too(void **state)
 	assert_cat(f, "b", "new\n");
 }
 
-static void what_one_alone_changed_is_not(void **state)
+TEST(what_one_alone_changed_is_not)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -137,7 +137,7 @@ static void what_one_alone_changed_is_not(void **state)
 }
 
 /* It is removed with the last step that had begun before its end. */
-static void it_goes_with_those_it_is_for(void **state)
+TEST(it_goes_with_those_it_is_for)
 {
 	struct fix *f = *state;
 
@@ -162,7 +162,7 @@ static void fill(struct fix *f, const char *path)
 
 /* The saved content of such steps counts for the limits, and is removed; their logs count, too, and
  * are removed last. */
-static void the_limits_hold(void **state)
+TEST(the_limits_hold)
 {
 	struct fix *f = *state;
 	struct journal_prune p = {.size = 64 << 10};
@@ -195,7 +195,7 @@ static void the_limits_hold(void **state)
 	assert_int_equal(count_in(f, "steps"), 1);
 }
 
-static void a_full_disk_gets_it_in_the_end(void **state)
+TEST(a_full_disk_gets_it_in_the_end)
 {
 	struct fix *f = *state;
 
@@ -214,7 +214,7 @@ static void a_full_disk_gets_it_in_the_end(void **state)
 }
 
 /* The undo continues without it. */
-static void a_damaged_one_says_nothing(void **state)
+TEST(a_damaged_one_says_nothing)
 {
 	struct fix *f = *state;
 	struct journal_sound sound;
@@ -239,11 +239,10 @@ static void prune_and_die(void *arg)
 
 /* Killed anywhere: two steps are left, or one whose undo asks; that steps went is noted; the next
  * prune cleans up. */
-static void killed_while_it_goes(void **state)
+TEST_WITH(killed_while_it_goes, NULL, NULL)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(5)) {
 		struct fix *f = fix_new();
 		struct journal_pruned noted = {0};
@@ -318,31 +317,13 @@ static bool prune_some(size_t parts)
 	return left;
 }
 
-static void a_session_may_end_after_any_part(void **state)
+TEST_WITH(a_session_may_end_after_any_part, NULL, NULL)
 {
 	size_t parts = 0;
 
-	(void)state;
 	while (prune_some(parts))
 		parts++;
 	assert_in_range(parts, 7 * 2 + 6, 30); /* two looks at each step, and six go */
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(what_both_changed_is_asked_about),
-		TEST(what_was_undone_meanwhile_too),
-		TEST(what_still_ran_too),
-		TEST(what_one_alone_changed_is_not),
-		TEST(it_goes_with_those_it_is_for),
-		TEST(the_limits_hold),
-		TEST(a_full_disk_gets_it_in_the_end),
-		TEST(a_damaged_one_says_nothing),
-		cmocka_unit_test(killed_while_it_goes),
-		cmocka_unit_test(a_session_may_end_after_any_part),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -23,7 +23,7 @@ static void come_and_go(struct fix *f, const char *path)
 }
 
 /* The step did not change the file, but captured it, because it was open for writing. */
-static void of_a_file_that_was_held_open(void **state)
+TEST(of_a_file_that_was_held_open)
 {
 	struct fix *f = *state;
 	struct at a = at(f, "held");
@@ -43,7 +43,7 @@ static void of_a_file_that_was_held_open(void **state)
 }
 
 /* For steps that ran at the same time, the state that each of them left is unknown. */
-static void of_what_two_steps_had_made_together(void **state)
+TEST(of_what_two_steps_had_made_together)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -64,7 +64,7 @@ static void of_what_two_steps_had_made_together(void **state)
 }
 
 /* The same for an undo: the steps are kept, and undone one after the other. */
-static void of_what_two_steps_had_left_together(void **state)
+TEST(of_what_two_steps_had_left_together)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -82,7 +82,7 @@ static void of_what_two_steps_had_left_together(void **state)
 }
 
 /* Same size and same time: only the bytes show the edit. */
-static void of_the_same_size_and_time(void **state)
+TEST(of_the_same_size_and_time)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
@@ -99,7 +99,7 @@ static void of_the_same_size_and_time(void **state)
 }
 
 /* Without an edit none is seen: a step that was undone left everything as before. */
-static void of_nobody(void **state)
+TEST(of_nobody)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -124,7 +124,7 @@ static void of_nobody(void **state)
 
 /* An edit that a redo left out and an undo replaced: the next redo restores the edit, not the
  * step's state. */
-static void what_a_redo_had_left_out_comes_back(void **state)
+TEST(what_a_redo_had_left_out_comes_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder), *mine = NULL;
@@ -146,7 +146,7 @@ static void what_a_redo_had_left_out_comes_back(void **state)
 }
 
 /* The undo removes the file that the steps made, so there is no file to merge into. */
-static void a_merge_with_nothing_is_none(void **state)
+TEST(a_merge_with_nothing_is_none)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
@@ -167,7 +167,7 @@ static void a_merge_with_nothing_is_none(void **state)
 }
 
 /* The target of a symbolic link cannot be merged. */
-static void a_merge_with_a_link_is_none(void **state)
+TEST(a_merge_with_a_link_is_none)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -187,7 +187,7 @@ static void a_merge_with_a_link_is_none(void **state)
 
 /* After it was undone and redone alone, a step has younger records than a step that began after
  * it. */
-static void a_merge_with_what_a_later_step_made_is_none(void **state)
+TEST(a_merge_with_what_a_later_step_made_is_none)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
 	struct fix *f = *state;
@@ -217,7 +217,7 @@ static void a_merge_with_what_a_later_step_made_is_none(void **state)
 }
 
 /* A record that was left out has moved nothing: the edit is at the same path. */
-static void what_was_kept_beside_a_move_is_still_somebody_elses(void **state)
+TEST(what_was_kept_beside_a_move_is_still_somebody_elses)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *mine = NULL;
@@ -248,7 +248,7 @@ static void move(struct fix *f, const char *from, const char *to)
 }
 
 /* The inode is known from another path, at which it was left; at this path it is an edit. */
-static void a_known_file_that_was_moved_is_an_edit(void **state)
+TEST(a_known_file_that_was_moved_is_an_edit)
 {
 	struct fix *f = *state;
 
@@ -262,7 +262,7 @@ static void a_known_file_that_was_moved_is_an_edit(void **state)
 }
 
 /* The same over a file of a step, whose own file is gone. */
-static void a_known_file_that_was_moved_over_another_is_an_edit(void **state)
+TEST(a_known_file_that_was_moved_over_another_is_an_edit)
 {
 	struct fix *f = *state;
 
@@ -274,7 +274,7 @@ static void a_known_file_that_was_moved_over_another_is_an_edit(void **state)
 }
 
 /* The new directory replaced a file: an edit in the directory is a conflict all the same. */
-static void in_a_directory_where_a_file_was(void **state)
+TEST(in_a_directory_where_a_file_was)
 {
 	struct fix *f = *state;
 
@@ -294,7 +294,7 @@ static void in_a_directory_where_a_file_was(void **state)
 }
 
 /* The same if a redo removes a directory that the undo restored under another name. */
-static void in_a_directory_that_a_redo_takes(void **state)
+TEST(in_a_directory_that_a_redo_takes)
 {
 	struct fix *f = *state;
 
@@ -310,7 +310,7 @@ static void in_a_directory_that_a_redo_takes(void **state)
 }
 
 /* The edit was left with the directory; then a step removed both. */
-static void of_what_was_left_in_a_directory(void **state)
+TEST(of_what_was_left_in_a_directory)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -331,7 +331,7 @@ static void of_what_was_left_in_a_directory(void **state)
 }
 
 /* The merge would be written to the place of a path that is left out. */
-static void a_merge_to_where_nothing_comes_is_none(void **state)
+TEST(a_merge_to_where_nothing_comes_is_none)
 {
 	const char *paths[] = {"d", NULL};
 	struct fix *f = *state;
@@ -364,7 +364,7 @@ static void a_merge_to_where_nothing_comes_is_none(void **state)
 }
 
 /* Its mode is an external edit, and it has another path after the rollback. */
-static void a_directory_that_was_kept_and_moved(void **state)
+TEST(a_directory_that_was_kept_and_moved)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/c", f->folder), *mine = NULL;
@@ -385,7 +385,7 @@ static void a_directory_that_was_kept_and_moved(void **state)
 
 /* A name that another step gave to an open file is removed with that step: there was no external
  * edit. */
-static void a_name_that_another_step_made_is_none(void **state)
+TEST(a_name_that_another_step_made_is_none)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -409,7 +409,7 @@ static void a_name_that_another_step_made_is_none(void **state)
 }
 
 /* No file is restored into it: that would create it again. */
-static void a_directory_that_somebody_moved_stays_away(void **state)
+TEST(a_directory_that_somebody_moved_stays_away)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *from = xasprintf("%s/b", f->folder);
@@ -433,7 +433,7 @@ static void a_directory_that_somebody_moved_stays_away(void **state)
 
 /* Two steps with an external edit between them are undone together: the state that the first one
  * left is known by its image alone. */
-static void of_a_name_that_came_and_went(void **state)
+TEST(of_a_name_that_came_and_went)
 {
 	struct fix *f = *state;
 
@@ -469,7 +469,7 @@ static void of_a_name_that_came_and_went(void **state)
 }
 
 /* The same without an edit. */
-static void of_nobody_at_a_name_that_came_and_went(void **state)
+TEST(of_nobody_at_a_name_that_came_and_went)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -485,7 +485,7 @@ static void of_nobody_at_a_name_that_came_and_went(void **state)
 	assert_tree(f, before);
 }
 
-static void of_a_file_that_was_opened_for_nothing(void **state)
+TEST(of_a_file_that_was_opened_for_nothing)
 {
 	struct fix *f = *state;
 
@@ -507,32 +507,6 @@ static void of_a_file_that_was_opened_for_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(of_a_file_that_was_held_open),
-		TEST(of_what_two_steps_had_made_together),
-		TEST(of_what_two_steps_had_left_together),
-		TEST(of_the_same_size_and_time),
-		TEST(of_nobody),
-		TEST(what_a_redo_had_left_out_comes_back),
-		TEST(a_merge_with_nothing_is_none),
-		TEST(a_merge_with_a_link_is_none),
-		TEST(a_merge_with_what_a_later_step_made_is_none),
-		TEST(what_was_kept_beside_a_move_is_still_somebody_elses),
-		TEST(a_known_file_that_was_moved_is_an_edit),
-		TEST(a_known_file_that_was_moved_over_another_is_an_edit),
-		TEST(in_a_directory_where_a_file_was),
-		TEST(in_a_directory_that_a_redo_takes),
-		TEST(of_what_was_left_in_a_directory),
-		TEST(a_merge_to_where_nothing_comes_is_none),
-		TEST(a_directory_that_was_kept_and_moved),
-		TEST(a_name_that_another_step_made_is_none),
-		TEST(a_directory_that_somebody_moved_stays_away),
-		TEST(of_a_name_that_came_and_went),
-		TEST(of_nobody_at_a_name_that_came_and_went),
-		TEST(of_a_file_that_was_opened_for_nothing),
-	};
-
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(fix_setup, fix_teardown, NULL, NULL);
 }

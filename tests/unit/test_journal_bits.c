@@ -115,15 +115,13 @@ static void killed_at_each_call(void (*fn)(void *), int apart)
 	}
 }
 
-static void in_a_step(void **state)
+TEST(in_a_step)
 {
-	(void)state;
 	killed_at_each_call(child, 1);
 }
 
-static void in_an_undo(void **state)
+TEST(in_an_undo)
 {
-	(void)state;
 	killed_at_each_call(child_undo, 3);
 }
 
@@ -144,11 +142,10 @@ static void child_open_data(void *data)
 }
 
 /* The name leads to another object than the one whose bits were borrowed. */
-static void a_name_that_leads_elsewhere_is_left_alone(void **state)
+TEST(a_name_that_leads_elsewhere_is_left_alone)
 {
 	bool more = true, borrowed = false;
 
-	(void)state;
 	for (int n = 1; more; n++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *old = xasprintf("%s/old", f->folder);
@@ -172,11 +169,10 @@ static void a_name_that_leads_elsewhere_is_left_alone(void **state)
 }
 
 /* A mode that was set externally in the meantime stays. */
-static void a_mode_that_was_set_since_stays(void **state)
+TEST(a_mode_that_was_set_since_stays)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *old = xasprintf("%s/old", f->folder);
@@ -193,7 +189,7 @@ static void a_mode_that_was_set_since_stays(void **state)
 }
 
 /* The number of a thread that died may belong to a thread that borrows. */
-static void the_next_loan_does_not_cover_the_last_one(void **state)
+TEST_WITH(the_next_loan_does_not_cover_the_last_one, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	int dir = journal_folder_fd(f->j), old, written;
@@ -215,7 +211,7 @@ static void the_next_loan_does_not_cover_the_last_one(void **state)
 }
 
 /* Each directory is reached through the one before it. */
-static void one_locked_directory_in_another_is_locked_again(void **state)
+TEST_WITH(one_locked_directory_in_another_is_locked_again, fix_setup, fix_teardown)
 {
 	static const char *const dirs[] = {"", "d", "d/e", "d/e/f", "d/e/f/g"};
 	struct fix *f = *state;
@@ -245,11 +241,10 @@ static void one_locked_directory_in_another_is_locked_again(void **state)
 }
 
 /* The folder itself, whose mode was captured before the step's changes in it. */
-static void a_locked_folder_does_not_stop_an_undo(void **state)
+TEST(a_locked_folder_does_not_stop_an_undo)
 {
 	static const mode_t modes[] = {0, 0100, 0400, 0500, 0600};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL;
@@ -275,7 +270,7 @@ static void a_locked_folder_does_not_stop_an_undo(void **state)
 }
 
 /* An external program locked it, not the step that is undone. */
-static void a_locked_folder_is_locked_again(void **state)
+TEST_WITH(a_locked_folder_is_locked_again, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 
@@ -291,7 +286,7 @@ static void a_locked_folder_is_locked_again(void **state)
 }
 
 /* The folder is opened after the directory, and locked again after it. */
-static void a_locked_directory_in_a_locked_folder_is_too(void **state)
+TEST_WITH(a_locked_directory_in_a_locked_folder_is_too, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *d = xasprintf("%s/d", f->folder);
@@ -312,7 +307,7 @@ static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 }
 
 /* A file that was opened before is written through its descriptor. */
-static void a_file_written_in_a_locked_folder_comes_back(void **state)
+TEST_WITH(a_file_written_in_a_locked_folder_comes_back, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -338,7 +333,7 @@ static void a_file_written_in_a_locked_folder_comes_back(void **state)
 }
 
 /* An external program locked it while the step ran; also for the rollback of an open step. */
-static void a_directory_is_locked_again_after_an_abort(void **state)
+TEST(a_directory_is_locked_again_after_an_abort)
 {
 	for (int died = 0; died < 2; died++) {
 		struct fix *f = fix_new();
@@ -366,7 +361,7 @@ static void a_directory_is_locked_again_after_an_abort(void **state)
 
 /* The last step begins with a file that is open for writing, in a directory that another step has
  * locked: undo opens the directory, and goes on to the other step. */
-static void what_was_lent_is_in_no_redo(void **state)
+TEST(what_was_lent_is_in_no_redo)
 {
 	for (int made = 0; made < 2; made++) { /* locked by the step that made it */
 		struct fix *f = fix_new();
@@ -399,7 +394,7 @@ static void what_was_lent_is_in_no_redo(void **state)
 }
 
 /* Two file systems can have the same inode numbers. */
-static void a_directory_elsewhere_was_not_lent(void **state)
+TEST_WITH(a_directory_elsewhere_was_not_lent, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	const struct object o = {.dev = 1, .ino = 7, .mode = S_IFDIR | 0500};
@@ -411,25 +406,4 @@ static void a_directory_elsewhere_was_not_lent(void **state)
 	assert_int_equal(borrowed_mode(f->j, 1, 7, S_IFDIR | 0700), S_IFDIR | 0700);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_a_step),
-		TEST(a_directory_elsewhere_was_not_lent),
-		cmocka_unit_test(in_an_undo),
-		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
-		cmocka_unit_test(a_mode_that_was_set_since_stays),
-		TEST(the_next_loan_does_not_cover_the_last_one),
-		TEST(one_locked_directory_in_another_is_locked_again),
-		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
-		TEST(a_locked_folder_is_locked_again),
-		TEST(a_locked_directory_in_a_locked_folder_is_too),
-		cmocka_unit_test(a_directory_is_locked_again_after_an_abort),
-		cmocka_unit_test(what_was_lent_is_in_no_redo),
-		TEST(a_file_written_in_a_locked_folder_comes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

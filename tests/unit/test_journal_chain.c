@@ -4,7 +4,7 @@
 
 /* Overlapping steps, and one before them: only where two of them changed a path is it unknown which
  * found what. */
-static void an_edit_before_steps_at_the_same_time(void **state)
+TEST(an_edit_before_steps_at_the_same_time)
 {
 	struct fix *f = *state;
 
@@ -34,7 +34,7 @@ static void an_edit_before_steps_at_the_same_time(void **state)
 
 /* A step that only adds a hard link has found the file as it is: an earlier external edit is not
  * the step's. */
-static void an_edit_of_a_file_that_got_one_more_name(void **state)
+TEST(an_edit_of_a_file_that_got_one_more_name)
 {
 	struct fix *f = *state;
 
@@ -49,7 +49,7 @@ static void an_edit_of_a_file_that_got_one_more_name(void **state)
 }
 
 /* By either name: the file that the second step found is not the one that the first left. */
-static void an_edit_of_a_file_with_two_names(void **state)
+TEST(an_edit_of_a_file_with_two_names)
 {
 	struct fix *f = *state;
 
@@ -68,7 +68,7 @@ static void an_edit_of_a_file_with_two_names(void **state)
 }
 
 /* The file is first recorded when a step moves it out of a directory that the undo removes. */
-static void an_edit_that_was_moved_out_of_a_directory(void **state)
+TEST(an_edit_that_was_moved_out_of_a_directory)
 {
 	struct fix *f = *state;
 
@@ -82,7 +82,7 @@ static void an_edit_that_was_moved_out_of_a_directory(void **state)
 }
 
 /* It is unknown which of the two came first, but that one found the external edit. */
-static void an_edit_before_steps_that_shared_the_path(void **state)
+TEST(an_edit_before_steps_that_shared_the_path)
 {
 	struct fix *f = *state;
 
@@ -108,7 +108,7 @@ static void an_edit_before_steps_that_shared_the_path(void **state)
 }
 
 /* One step made the name that the other removed, and left it unchanged. */
-static void a_name_between_steps_at_the_same_time(void **state)
+TEST(a_name_between_steps_at_the_same_time)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -131,7 +131,7 @@ static void a_name_between_steps_at_the_same_time(void **state)
 }
 
 /* Edited in place, before a step that opens the file without writing. */
-static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
+TEST(an_edit_of_a_file_that_was_opened_for_nothing)
 {
 	struct fix *f = *state;
 	struct at a;
@@ -148,7 +148,7 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
 }
 
 /* A directory took the name of the edited file: undo must not move the directory back over it. */
-static void an_edit_is_kept_that_a_directory_took_the_name_of(void **state)
+TEST(an_edit_is_kept_that_a_directory_took_the_name_of)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -171,7 +171,7 @@ static void an_edit_is_kept_that_a_directory_took_the_name_of(void **state)
 }
 
 /* A moved directory proves nothing about a file beside it. */
-static void an_edit_beside_a_directory_that_moved(void **state)
+TEST(an_edit_beside_a_directory_that_moved)
 {
 	struct fix *f = *state;
 
@@ -194,7 +194,7 @@ static void an_edit_beside_a_directory_that_moved(void **state)
 }
 
 /* One step gave the file another name, which the other removed. */
-static void an_edit_of_a_file_whose_other_name_is_gone(void **state)
+TEST(an_edit_of_a_file_whose_other_name_is_gone)
 {
 	struct fix *f = *state;
 
@@ -229,7 +229,7 @@ static void make_dir(struct fix *f, const char *dir, bool human)
 		outside(f, file, "the human's\n");
 }
 
-static void an_edit_in_a_directory_that_moved(void **state)
+TEST(an_edit_in_a_directory_that_moved)
 {
 	struct fix *f = *state;
 
@@ -243,7 +243,7 @@ static void an_edit_in_a_directory_that_moved(void **state)
 	assert_cat(f, "d/x", "the human's\n");
 }
 
-static void an_edit_in_directories_that_changed_places(void **state)
+TEST(an_edit_in_directories_that_changed_places)
 {
 	struct fix *f = *state;
 
@@ -260,7 +260,7 @@ static void an_edit_in_directories_that_changed_places(void **state)
 }
 
 /* No step has an image of the file at its current path. */
-static void an_edit_in_a_directory_that_two_moved_on(void **state)
+TEST(an_edit_in_a_directory_that_two_moved_on)
 {
 	struct fix *f = *state;
 
@@ -280,7 +280,7 @@ static void an_edit_in_a_directory_that_two_moved_on(void **state)
 }
 
 /* The first step has an image only of the path to which the second moved its file. */
-static void what_one_made_in_a_directory_that_another_moved(void **state)
+TEST(what_one_made_in_a_directory_that_another_moved)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -302,7 +302,7 @@ static void what_one_made_in_a_directory_that_another_moved(void **state)
 }
 
 /* The edit moves back and forth with the directory; an image of it there is no step's work. */
-static void an_edit_that_came_back_with_its_directory(void **state)
+TEST(an_edit_that_came_back_with_its_directory)
 {
 	struct fix *f = *state;
 
@@ -317,7 +317,7 @@ static void an_edit_that_came_back_with_its_directory(void **state)
 }
 
 /* The images of redone steps are from the end of the redo, when all steps were back. */
-static void nobody_where_directories_went_back_and_forth(void **state)
+TEST(nobody_where_directories_went_back_and_forth)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -338,7 +338,7 @@ static void nobody_where_directories_went_back_and_forth(void **state)
 }
 
 /* For a step that was rolled back while it ran only the names in its records are known. */
-static void nobody_where_a_step_was_rolled_back(void **state)
+TEST(nobody_where_a_step_was_rolled_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -356,7 +356,7 @@ static void nobody_where_a_step_was_rolled_back(void **state)
 }
 
 /* The step wrote to the file by a temporary name, the external edit by another. */
-static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
+TEST(an_edit_is_kept_of_a_file_that_had_another_name)
 {
 	struct fix *f = *state;
 
@@ -397,7 +397,7 @@ static void rename_by_link(struct fix *f, int how)
 }
 
 /* The edited file has the name that a step gave it, which must stay. */
-static void an_edit_is_kept_of_a_file_that_lost_its_name(void **state)
+TEST(an_edit_is_kept_of_a_file_that_lost_its_name)
 {
 	for (int how = 0; how < 3; how++) {
 		AUTO_FREE char *after = NULL;
@@ -419,7 +419,7 @@ static void an_edit_is_kept_of_a_file_that_lost_its_name(void **state)
 }
 
 /* The same for a redo: the name that it would remove is the only one left. */
-static void an_edit_is_kept_where_a_redo_takes_its_name(void **state)
+TEST(an_edit_is_kept_where_a_redo_takes_its_name)
 {
 	struct fix *f = *state;
 
@@ -434,7 +434,7 @@ static void an_edit_is_kept_where_a_redo_takes_its_name(void **state)
 }
 
 /* If the file has another name left, those made by steps are removed. */
-static void a_name_goes_of_a_file_that_has_one_left(void **state)
+TEST(a_name_goes_of_a_file_that_has_one_left)
 {
 	AUTO_FREE char *first = NULL, *second = NULL;
 	struct fix *f = *state;
@@ -461,7 +461,7 @@ static void a_name_goes_of_a_file_that_has_one_left(void **state)
 }
 
 /* In a directory that the undo removes; the step that opened the file wrote nothing. */
-static void a_file_that_was_opened_for_nothing_in_a_directory(void **state)
+TEST(a_file_that_was_opened_for_nothing_in_a_directory)
 {
 	struct fix *f = *state;
 	struct at a;
@@ -484,7 +484,7 @@ static void a_file_that_was_opened_for_nothing_in_a_directory(void **state)
 }
 
 /* Two steps were redone together, and one was undone: the images at its path are of neither. */
-static void nobody_where_one_of_two_was_undone_again(void **state)
+TEST(nobody_where_one_of_two_was_undone_again)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -505,35 +505,4 @@ static void nobody_where_one_of_two_was_undone_again(void **state)
 	assert_tree(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_edit_before_steps_at_the_same_time),
-		TEST(an_edit_beside_a_directory_that_moved),
-		TEST(an_edit_of_a_file_that_got_one_more_name),
-		TEST(an_edit_of_a_file_with_two_names),
-		TEST(an_edit_that_was_moved_out_of_a_directory),
-		TEST(an_edit_before_steps_that_shared_the_path),
-		TEST(a_name_between_steps_at_the_same_time),
-		TEST(an_edit_of_a_file_that_was_opened_for_nothing),
-		TEST(an_edit_is_kept_that_a_directory_took_the_name_of),
-		TEST(an_edit_of_a_file_whose_other_name_is_gone),
-		TEST(an_edit_in_a_directory_that_moved),
-		TEST(an_edit_in_directories_that_changed_places),
-		TEST(an_edit_in_a_directory_that_two_moved_on),
-		TEST(what_one_made_in_a_directory_that_another_moved),
-		TEST(an_edit_that_came_back_with_its_directory),
-		TEST(nobody_where_directories_went_back_and_forth),
-		TEST(nobody_where_a_step_was_rolled_back),
-		TEST(an_edit_is_kept_of_a_file_that_had_another_name),
-		TEST(an_edit_is_kept_of_a_file_that_lost_its_name),
-		TEST(an_edit_is_kept_where_a_redo_takes_its_name),
-		TEST(a_name_goes_of_a_file_that_has_one_left),
-		TEST(a_file_that_was_opened_for_nothing_in_a_directory),
-		TEST(nobody_where_one_of_two_was_undone_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -15,7 +15,7 @@ static void set_up(struct fix *f)
 
 /* The directory's content is in no change: it goes back with the directory, and the current entries
  * make room. */
-static void a_directory_that_another_took_the_place_of(void **state)
+TEST(a_directory_that_another_took_the_place_of)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -40,7 +40,7 @@ static void a_directory_that_another_took_the_place_of(void **state)
 }
 
 /* A directory that only has the same inode number is another one. */
-static void a_directory_that_was_removed_stays_away(void **state)
+TEST(a_directory_that_was_removed_stays_away)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -58,14 +58,4 @@ static void a_directory_that_was_removed_stays_away(void **state)
 	assert_cat(f, "b/x", NULL);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_directory_that_another_took_the_place_of),
-		TEST(a_directory_that_was_removed_stays_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -31,7 +31,7 @@ static struct fix *prepare(void **state)
 	return f;
 }
 
-static void nested_folders_are_refused(void **state)
+TEST(nested_folders_are_refused)
 {
 	struct fix *f = prepare(state);
 	AUTO_FREE char *sub = xasprintf("%s/sub", f->folder), *next = xasprintf("%s-2", f->folder);
@@ -53,7 +53,7 @@ static void nested_folders_are_refused(void **state)
 	}
 }
 
-static void a_reader_needs_no_claim(void **state)
+TEST(a_reader_needs_no_claim)
 {
 	struct fix *f = prepare(state);
 	AUTO_FREE char *sub = xasprintf("%s/sub", f->folder);
@@ -103,7 +103,7 @@ static void end(pid_t pid)
 }
 
 /* No folder has a store yet that would name it. */
-static void of_those_that_start_at_once_one_wins(void **state)
+TEST(of_those_that_start_at_once_one_wins)
 {
 	struct fix *f = prepare(state);
 	AUTO_FREE char *folder = xstrdup(f->folder);
@@ -137,7 +137,7 @@ static void of_those_that_start_at_once_one_wins(void **state)
 	}
 }
 
-static void the_dead_have_no_claim(void **state)
+TEST(the_dead_have_no_claim)
 {
 	struct fix *f = prepare(state);
 	AUTO_FREE char *sub = xasprintf("%s/sub", f->folder);
@@ -178,7 +178,7 @@ static int64_t refused_after_us(const struct fix *f)
 }
 
 /* The others are waited for: that takes a second, however fast the machine is. */
-static void a_session_that_stays_is_not_waited_for(void **state)
+TEST(a_session_that_stays_is_not_waited_for)
 {
 	struct fix *f = prepare(state);
 	pid_t dead = fork();
@@ -210,17 +210,4 @@ static void a_session_that_stays_is_not_waited_for(void **state)
 	end(dead);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nested_folders_are_refused),
-		TEST(a_reader_needs_no_claim),
-		TEST(of_those_that_start_at_once_one_wins),
-		TEST(the_dead_have_no_claim),
-		TEST(a_session_that_stays_is_not_waited_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -41,7 +41,7 @@ static void assert_text(struct fix *f, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void undo_goes_by_the_steps(void **state)
+TEST(undo_goes_by_the_steps)
 {
 	struct fix *f = *state;
 
@@ -63,7 +63,7 @@ static void undo_goes_by_the_steps(void **state)
 }
 
 /* A process died with an open step before the clock was set back. */
-static void recovery_does_not_ask_the_clock(void **state)
+TEST(recovery_does_not_ask_the_clock)
 {
 	struct fix *f = *state;
 
@@ -78,7 +78,7 @@ static void recovery_does_not_ask_the_clock(void **state)
 }
 
 /* The oldest step is the one with the lowest number. */
-static void old_steps_go_in_their_order(void **state)
+TEST(old_steps_go_in_their_order)
 {
 	struct fix *f = *state;
 	struct journal_prune p = {.steps = 1};
@@ -98,13 +98,6 @@ static void old_steps_go_in_their_order(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(undo_goes_by_the_steps),
-		TEST(recovery_does_not_ask_the_clock),
-		TEST(old_steps_go_in_their_order),
-	};
-
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, fix_teardown, NULL, NULL);
 }

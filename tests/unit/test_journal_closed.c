@@ -45,7 +45,7 @@ static void assert_opened(struct fix *f, const char *path, const char *want)
 	assert_cat(f, path, want);
 }
 
-static void an_edit_where_a_human_locked_is_one(void **state)
+TEST(an_edit_where_a_human_locked_is_one)
 {
 	struct fix *f = as_user(state);
 
@@ -63,7 +63,7 @@ static void an_edit_where_a_human_locked_is_one(void **state)
 	assert_opened(f, "d/c", NULL);
 }
 
-static void an_edit_before_the_agent_locked_is_one(void **state)
+TEST(an_edit_before_the_agent_locked_is_one)
 {
 	struct fix *f = as_user(state);
 
@@ -75,7 +75,7 @@ static void an_edit_before_the_agent_locked_is_one(void **state)
 	assert_opened(f, "d/b", "the human's\n");
 }
 
-static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
+TEST(a_new_file_in_a_directory_that_would_go_is_one)
 {
 	struct fix *f = as_user(state);
 
@@ -87,7 +87,7 @@ static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
 	assert_opened(f, "d/e/b", "the human's\n");
 }
 
-static void what_a_step_left_unreadable_is_read(void **state)
+TEST(what_a_step_left_unreadable_is_read)
 {
 	struct fix *f = as_user(state);
 
@@ -102,7 +102,7 @@ static void what_a_step_left_unreadable_is_read(void **state)
 	assert_opened(f, "d/e/b", "the human's\n");
 }
 
-static void a_lock_alone_stops_nothing(void **state)
+TEST(a_lock_alone_stops_nothing)
 {
 	struct fix *f = as_user(state);
 
@@ -118,7 +118,7 @@ static void a_lock_alone_stops_nothing(void **state)
 }
 
 /* The file is gone, and its directory as well. */
-static void what_went_with_its_directory_comes_back(void **state)
+TEST(what_went_with_its_directory_comes_back)
 {
 	struct fix *f = as_user(state);
 
@@ -137,7 +137,7 @@ static void what_went_with_its_directory_comes_back(void **state)
 }
 
 /* A directory that an earlier rollback left out and a forced redo restored gets no mode. */
-static void what_was_left_before_is_locked_again(void **state)
+TEST(what_was_left_before_is_locked_again)
 {
 	struct fix *f = as_user(state);
 
@@ -154,7 +154,7 @@ static void what_was_left_before_is_locked_again(void **state)
 }
 
 /* The writer of the locked content is unknown. */
-static void what_a_human_locked_stays_whole(void **state)
+TEST(what_a_human_locked_stays_whole)
 {
 	struct fix *f = as_user(state);
 
@@ -172,7 +172,7 @@ static void what_a_human_locked_stays_whole(void **state)
 }
 
 /* The content behind a step's own lock is known: a later external edit is found. */
-static void an_edit_after_the_agent_locked_is_one(void **state)
+TEST(an_edit_after_the_agent_locked_is_one)
 {
 	struct fix *f = as_user(state);
 
@@ -193,7 +193,7 @@ static void an_edit_after_the_agent_locked_is_one(void **state)
 	assert_opened(f, "d/c", NULL);
 }
 
-static void a_step_tells_what_it_did_behind_its_lock(void **state)
+TEST(a_step_tells_what_it_did_behind_its_lock)
 {
 	const char *const paths[] = {"d/b", NULL};
 	struct fix *f = as_user(state);
@@ -216,7 +216,7 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 }
 
 /* A step that died is rolled back behind its lock, and redone completely. */
-static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
+TEST(what_a_dead_step_did_behind_its_lock_is_known)
 {
 	struct fix *f = as_user(state);
 	struct step_info *list;
@@ -245,7 +245,7 @@ static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
 }
 
 /* The redo restores the lock that the undo had removed, before it writes the merge. */
-static void a_merge_behind_a_lock_is_written(void **state)
+TEST(a_merge_behind_a_lock_is_written)
 {
 	struct fix *f = as_user(state);
 
@@ -262,7 +262,7 @@ static void a_merge_behind_a_lock_is_written(void **state)
 }
 
 /* For a diff: the content after a step is readable, like that before it. */
-static void what_a_step_left_behind_a_lock_can_be_read(void **state)
+TEST(what_a_step_left_behind_a_lock_can_be_read)
 {
 	struct fix *f = as_user(state);
 	struct change_side now;
@@ -287,7 +287,7 @@ static void what_a_step_left_behind_a_lock_can_be_read(void **state)
 	assert_mode(f, "d", 0600);
 }
 
-static void an_edit_behind_a_lock_is_merged(void **state)
+TEST(an_edit_behind_a_lock_is_merged)
 {
 	struct fix *f = as_user(state);
 
@@ -302,7 +302,7 @@ static void an_edit_behind_a_lock_is_merged(void **state)
 }
 
 /* The content was changed only by a step, by the other name. */
-static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
+TEST(what_another_name_changed_behind_a_lock_is_no_edit)
 {
 	struct fix *f = as_user(state);
 
@@ -320,7 +320,7 @@ static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 }
 
 /* Neither of the two steps that moved the file has an image of its current path. */
-static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
+TEST(an_edit_where_two_moved_it_and_a_human_locked_is_one)
 {
 	struct fix *f = as_user(state);
 	struct step *first;
@@ -343,7 +343,7 @@ static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
 }
 
 /* An external file is in the place of a directory that the rollback needs. */
-static void a_file_behind_a_lock_where_a_directory_is_needed_is_one(void **state)
+TEST(a_file_behind_a_lock_where_a_directory_is_needed_is_one)
 {
 	struct fix *f = as_user(state);
 	AUTO_FREE char *dir = NULL;
@@ -362,29 +362,4 @@ static void a_file_behind_a_lock_where_a_directory_is_needed_is_one(void **state
 	assert_opened(f, "d/e", "the human's\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_edit_where_a_human_locked_is_one),
-		TEST(an_edit_before_the_agent_locked_is_one),
-		TEST(a_new_file_in_a_directory_that_would_go_is_one),
-		TEST(what_a_step_left_unreadable_is_read),
-		TEST(an_edit_after_the_agent_locked_is_one),
-		TEST(what_a_human_locked_stays_whole),
-		TEST(a_step_tells_what_it_did_behind_its_lock),
-		TEST(what_a_dead_step_did_behind_its_lock_is_known),
-		TEST(what_another_name_changed_behind_a_lock_is_no_edit),
-		TEST(an_edit_where_two_moved_it_and_a_human_locked_is_one),
-		TEST(what_a_step_left_behind_a_lock_can_be_read),
-		TEST(an_edit_behind_a_lock_is_merged),
-		TEST(a_file_behind_a_lock_where_a_directory_is_needed_is_one),
-		TEST(a_merge_behind_a_lock_is_written),
-		TEST(a_lock_alone_stops_nothing),
-		TEST(what_went_with_its_directory_comes_back),
-		TEST(what_was_left_before_is_locked_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

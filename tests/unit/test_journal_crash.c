@@ -230,45 +230,38 @@ static void each_call(void (*fn)(struct fix *), bool committed, int apart)
 	}
 }
 
-static void in_a_step(void **state)
+TEST(in_a_step)
 {
-	(void)state;
 	each_call(child_step, false, 7);
 }
 
-static void in_a_row_of_renames(void **state)
+TEST(in_a_row_of_renames)
 {
-	(void)state;
 	each_call(child_moves, false, 3);
 }
 
-static void in_a_commit(void **state)
+TEST(in_a_commit)
 {
-	(void)state;
 	each_call(child_commit, false, 9);
 }
 
-static void in_an_abort(void **state)
+TEST(in_an_abort)
 {
-	(void)state;
 	each_call(child_abort, false, 11);
 }
 
-static void in_an_undo(void **state)
+TEST(in_an_undo)
 {
-	(void)state;
 	each_call(child_undo, true, 7);
 }
 
-static void in_a_redo(void **state)
+TEST(in_a_redo)
 {
-	(void)state;
 	each_call(child_redo, true, 7);
 }
 
-static void in_a_restore(void **state)
+TEST(in_a_restore)
 {
-	(void)state;
 	each_call(child_restore, true, 7);
 }
 
@@ -322,21 +315,18 @@ static void each_upkeep(void (*fn)(struct fix *), size_t steps, int apart)
 	}
 }
 
-static void while_compressing(void **state)
+TEST(while_compressing)
 {
-	(void)state;
 	each_upkeep(child_tidy, 2, 5);
 }
 
-static void while_old_steps_go(void **state)
+TEST(while_old_steps_go)
 {
-	(void)state;
 	each_upkeep(child_fit, 1, 5);
 }
 
-static void while_pruning(void **state)
+TEST(while_pruning)
 {
-	(void)state;
 	each_upkeep(child_prune, 1, 5);
 }
 
@@ -350,12 +340,11 @@ static void open_again(void *arg)
 }
 
 /* The step cannot be rolled back: steps undone before it began would be redone over it. */
-static void what_stays_ends_what_was_undone(void **state)
+TEST(what_stays_ends_what_was_undone)
 {
 	size_t stayed = 0;
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(2)) {
 		struct inject in = {.nth = n, .err = EIO};
 		struct fix *f = fix_new();
@@ -378,21 +367,4 @@ static void what_stays_ends_what_was_undone(void **state)
 	assert_true(stayed > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_a_step),
-		cmocka_unit_test(in_a_row_of_renames),
-		cmocka_unit_test(in_a_commit),
-		cmocka_unit_test(in_an_abort),
-		cmocka_unit_test(in_an_undo),
-		cmocka_unit_test(in_a_redo),
-		cmocka_unit_test(in_a_restore),
-		cmocka_unit_test(while_compressing),
-		cmocka_unit_test(while_old_steps_go),
-		cmocka_unit_test(while_pruning),
-		cmocka_unit_test(what_stays_ends_what_was_undone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -101,33 +101,33 @@ static void others_are_undone(struct fix *f, const char *name, const char *text)
 	check_others(f, second, third);
 }
 
-static void a_summary_is_empty(void **state)
+TEST(a_summary_is_empty)
 {
 	others_are_undone(*state, "summary", "");
 }
 
-static void a_summary_is_gone(void **state)
+TEST(a_summary_is_gone)
 {
 	others_are_undone(*state, "summary", NULL);
 }
 
-static void a_summary_is_not_one(void **state)
+TEST(a_summary_is_not_one)
 {
 	others_are_undone(*state, "summary", "something quite different, and longer than its head");
 }
 
-static void a_log_is_empty(void **state)
+TEST(a_log_is_empty)
 {
 	others_are_undone(*state, "undo", "");
 }
 
-static void images_are_empty(void **state)
+TEST(images_are_empty)
 {
 	others_are_undone(*state, "post", "");
 }
 
 /* The list shows what the log still has. */
-static void a_row_says_it(void **state)
+TEST(a_row_says_it)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *second = NULL, *third = NULL;
@@ -167,7 +167,7 @@ static int then(struct fix *f, int64_t id, const char *path, const char *want)
 	return r;
 }
 
-static void the_past_is_read_across_a_sound_log(void **state)
+TEST(the_past_is_read_across_a_sound_log)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *second = NULL, *third = NULL;
@@ -181,7 +181,7 @@ static void the_past_is_read_across_a_sound_log(void **state)
 }
 
 /* Content of a later time is never returned. */
-static void the_past_is_not_guessed_across_a_damaged_log(void **state)
+TEST(the_past_is_not_guessed_across_a_damaged_log)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *second = NULL, *third = NULL;
@@ -202,7 +202,7 @@ static void the_past_is_not_guessed_across_a_damaged_log(void **state)
 }
 
 /* An overlapping step: its end before the other is not known, and one alone is not undone. */
-static void one_that_ran_beside_it_is_a_conflict(void **state)
+TEST(one_that_ran_beside_it_is_a_conflict)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -229,7 +229,7 @@ static void one_that_ran_beside_it_is_a_conflict(void **state)
 }
 
 /* The other folder's part is not left behind without a message. */
-static void a_part_elsewhere(void **state)
+TEST_WITH(a_part_elsewhere, setup, teardown)
 {
 	struct pair *p = *state;
 	struct step_info *list = NULL;
@@ -255,22 +255,4 @@ static void a_part_elsewhere(void **state)
 	assert_cat(p->b, "f", "f");
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_summary_is_empty),
-		TEST(a_summary_is_gone),
-		TEST(a_summary_is_not_one),
-		TEST(a_log_is_empty),
-		TEST(images_are_empty),
-		TEST(a_row_says_it),
-		TEST(the_past_is_read_across_a_sound_log),
-		TEST(the_past_is_not_guessed_across_a_damaged_log),
-		TEST(one_that_ran_beside_it_is_a_conflict),
-		cmocka_unit_test_setup_teardown(a_part_elsewhere, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -30,7 +30,7 @@ static void make_chain(struct fix *f, const char *top)
 }
 
 /* A chain is moved to the end of another: no call reaches its end by one path. */
-static void what_was_touched_is_moved_out_of_reach(void **state)
+TEST(what_was_touched_is_moved_out_of_reach)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *end = chain("a", LEVELS), *to = chain("b", LEVELS);
@@ -58,7 +58,7 @@ static void what_was_touched_is_moved_out_of_reach(void **state)
 }
 
 /* The same, and the step's process dies. */
-static void what_died_with_it_out_of_reach_is_rolled_back(void **state)
+TEST(what_died_with_it_out_of_reach_is_rolled_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *end = chain("a", LEVELS), *to = chain("b", LEVELS);
@@ -78,14 +78,4 @@ static void what_died_with_it_out_of_reach_is_rolled_back(void **state)
 	assert_tree(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_touched_is_moved_out_of_reach),
-		TEST(what_died_with_it_out_of_reach_is_rolled_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -83,9 +83,8 @@ static void check_outlived(struct pair *p, struct fix *first, int n)
 }
 
 /* A redo drops older undone steps in all stores at once. */
-static void what_a_redo_ends_goes_as_one(void **state)
+TEST(what_a_redo_ends_goes_as_one)
 {
-	(void)state;
 	for (int turn = 0; turn < 3; turn++) {
 		bool more = true;
 
@@ -101,11 +100,10 @@ static void what_a_redo_ends_goes_as_one(void **state)
 	}
 }
 
-static void what_a_redo_ends_stays_where_it_fails(void **state)
+TEST(what_a_redo_ends_stays_where_it_fails)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(5)) {
 		struct pair *p = outlived();
 		struct inject in = {.nth = n, .err = EIO};
@@ -177,12 +175,11 @@ static bool drop_killed(int n, int start, bool *ret_kept)
 	return killed;
 }
 
-static void what_a_commit_ends_goes_from_the_newest(void **state)
+TEST(what_a_commit_ends_goes_from_the_newest)
 {
 	bool kept = false, now, more = true;
 	int at = 1;
 
-	(void)state;
 	while (!kept)
 		assert_true(drop_killed(at++, 0, &kept));
 	for (int n = at; more; n++)
@@ -192,13 +189,4 @@ static void what_a_commit_ends_goes_from_the_newest(void **state)
 		more = drop_killed(at - 1, n, &now);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_redo_ends_goes_as_one),
-		cmocka_unit_test(what_a_redo_ends_stays_where_it_fails),
-		cmocka_unit_test(what_a_commit_ends_goes_from_the_newest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

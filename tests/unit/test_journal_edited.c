@@ -82,7 +82,7 @@ static void assert_named(struct fix *f)
 	assert_null(strstr(news, "'other'"));
 }
 
-static void while_it_ran(void **state)
+TEST(while_it_ran)
 {
 	struct fix *f = *state;
 
@@ -116,7 +116,7 @@ static void age(struct fix *f)
 }
 
 /* All files are newer than the log: all of them stay. */
-static void after_a_crash(void **state)
+TEST(after_a_crash)
 {
 	struct fix *f = *state;
 
@@ -129,7 +129,7 @@ static void after_a_crash(void **state)
 	assert_sound(f);
 }
 
-static void seen_before_a_crash(void **state)
+TEST(seen_before_a_crash)
 {
 	struct fix *f = *state;
 
@@ -142,7 +142,7 @@ static void seen_before_a_crash(void **state)
 }
 
 /* The file with notes of edits cannot grow: this process's rollback still knows the edits. */
-static void with_a_full_disk(void **state)
+TEST(with_a_full_disk)
 {
 	struct fix *f = *state;
 	struct rlimit was;
@@ -169,7 +169,7 @@ static void with_a_full_disk(void **state)
 	assert_sound(f);
 }
 
-static void nothing_was_edited(void **state)
+TEST(nothing_was_edited)
 {
 	struct fix *f = *state;
 
@@ -183,7 +183,7 @@ static void nothing_was_edited(void **state)
 }
 
 /* Saved by another step's commit, whatever path the rollback took to the file. */
-static void replaced_and_saved(void **state)
+TEST(replaced_and_saved)
 {
 	struct fix *f = *state;
 	struct saved_redo *list = NULL;
@@ -245,7 +245,7 @@ static void assert_nothing_saved(struct fix *f)
 }
 
 /* The files stay as the user has them: the content before the steps is in the steps only. */
-static void left_and_saved(void **state)
+TEST(left_and_saved)
 {
 	struct fix *f = *state;
 
@@ -276,7 +276,7 @@ static void left_and_saved(void **state)
 }
 
 /* A rollback that left nothing, or only files made by a step, ends in the trash. */
-static void nothing_to_save(void **state)
+TEST(nothing_to_save)
 {
 	struct fix *f = *state;
 
@@ -330,7 +330,7 @@ static void remove_it(struct fix *f, int way)
 
 /* The file exists neither before nor after the step. The step is kept nevertheless, and an undo
  * asks: redo, or cordon redo --saved, has the user's text. */
-static void made_edited_and_removed(void **state)
+TEST(made_edited_and_removed)
 {
 	for (int i = 0; i < 3 * 4 * 2; i++) {
 		struct fix *f = fix_new();
@@ -348,11 +348,10 @@ static void made_edited_and_removed(void **state)
 		assert_saved(f, by_g ? "g" : "f", "agent\nmine\n");
 		fix_free(f);
 	}
-	(void)state;
 }
 
 /* A file that only the step made and removed leaves no step. */
-static void made_and_removed(void **state)
+TEST(made_and_removed)
 {
 	struct fix *f = *state;
 
@@ -373,7 +372,7 @@ static void made_and_removed(void **state)
 }
 
 /* At most 20 are kept: the newest. */
-static void the_oldest_go(void **state)
+TEST(the_oldest_go)
 {
 	struct fix *f = *state;
 	struct saved_redo *list = NULL;
@@ -392,23 +391,4 @@ static void the_oldest_go(void **state)
 	assert_sound(f);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		T(while_it_ran),
-		T(after_a_crash),
-		T(seen_before_a_crash),
-		T(nothing_was_edited),
-		T(with_a_full_disk),
-		T(replaced_and_saved),
-		T(made_edited_and_removed),
-		T(made_and_removed),
-		T(left_and_saved),
-		T(nothing_to_save),
-		T(the_oldest_go),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -47,7 +47,7 @@ static enum undo_fate fate(const struct undo_plan *p, const char *path)
 
 /* ---- keep mine ------------------------------------------------------------------------------- */
 
-static void keep_mine_leaves_the_path_and_undoes_the_rest(void **state)
+TEST(keep_mine_leaves_the_path_and_undoes_the_rest)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -80,7 +80,7 @@ static void keep_mine_leaves_the_path_and_undoes_the_rest(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 }
 
-static void what_redo_brought_back_is_still_the_humans(void **state)
+TEST(what_redo_brought_back_is_still_the_humans)
 {
 	struct fix *f = *state;
 
@@ -92,7 +92,7 @@ static void what_redo_brought_back_is_still_the_humans(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 }
 
-static void keep_mine_keeps_a_deletion_and_a_new_file(void **state)
+TEST(keep_mine_keeps_a_deletion_and_a_new_file)
 {
 	struct fix *f = *state;
 
@@ -113,7 +113,7 @@ static void keep_mine_keeps_a_deletion_and_a_new_file(void **state)
 	assert_cat(f, "b", "bee\n");
 }
 
-static void keep_mine_keeps_the_directory_around_a_file(void **state)
+TEST(keep_mine_keeps_the_directory_around_a_file)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -139,7 +139,7 @@ static void keep_mine_keeps_the_directory_around_a_file(void **state)
 	assert_cat(f, "n/other", NULL);
 }
 
-static void a_renamed_file_stays_where_it_was_edited(void **state)
+TEST(a_renamed_file_stays_where_it_was_edited)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -167,7 +167,7 @@ static void a_renamed_file_stays_where_it_was_edited(void **state)
 	assert_cat(f, "moved", NULL);
 }
 
-static void a_renamed_directory_takes_the_edit_along(void **state)
+TEST(a_renamed_directory_takes_the_edit_along)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -188,7 +188,7 @@ static void a_renamed_directory_takes_the_edit_along(void **state)
 	assert_tree(f, edited);
 }
 
-static void two_steps_and_a_redo_keep_mine(void **state)
+TEST(two_steps_and_a_redo_keep_mine)
 {
 	struct fix *f = *state;
 
@@ -220,7 +220,7 @@ static void two_steps_and_a_redo_keep_mine(void **state)
 #define EDITED "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
 #define MERGED "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
 
-static void a_clean_merge_has_both(void **state)
+TEST(a_clean_merge_has_both)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -257,7 +257,7 @@ static void a_clean_merge_has_both(void **state)
 	assert_cat(f, "a", LINES);
 }
 
-static void a_merge_follows_a_rename_and_steps(void **state)
+TEST(a_merge_follows_a_rename_and_steps)
 {
 	struct fix *f = *state;
 
@@ -275,7 +275,7 @@ static void a_merge_follows_a_rename_and_steps(void **state)
 	assert_cat(f, "a", NULL);
 }
 
-static void a_conflicting_merge_stops_or_is_marked(void **state)
+TEST(a_conflicting_merge_stops_or_is_marked)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = NULL;
@@ -312,7 +312,7 @@ static void a_conflicting_merge_stops_or_is_marked(void **state)
 	assert_cat(f, "a", "one\nHUMAN 2\nthree\n");
 }
 
-static void binary_and_large_files_are_not_merged(void **state)
+TEST(binary_and_large_files_are_not_merged)
 {
 	struct fix *f = *state;
 	struct undo_plan *p;
@@ -337,7 +337,7 @@ static void binary_and_large_files_are_not_merged(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-static void a_hard_link_keeps_its_inode_through_a_merge(void **state)
+TEST(a_hard_link_keeps_its_inode_through_a_merge)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -354,7 +354,7 @@ static void a_hard_link_keeps_its_inode_through_a_merge(void **state)
 }
 
 /* The content after a step stays readable although the file was edited later. */
-static void the_image_serves_a_diff(void **state)
+TEST(the_image_serves_a_diff)
 {
 	struct fix *f = *state;
 	struct change *list = NULL;
@@ -398,7 +398,7 @@ static void assert_barriers(struct fix *f, const char *want)
 	assert_string_equal(said.data, want);
 }
 
-static void a_rollback_stops_at_a_barrier(void **state)
+TEST(a_rollback_stops_at_a_barrier)
 {
 	struct fix *f = *state;
 	struct undo_plan *p;
@@ -446,7 +446,7 @@ static void assert_met(struct fix *f, const char *path, bool met)
 	assert_int_equal(undo(f, 1, UNDO_CROSS), 0);
 }
 
-static void a_barrier_stops_where_paths_meet(void **state)
+TEST(a_barrier_stops_where_paths_meet)
 {
 	struct fix *f = *state;
 
@@ -459,7 +459,7 @@ static void a_barrier_stops_where_paths_meet(void **state)
 	assert_met(f, "b.swp", false);
 }
 
-static void a_barrier_in_a_running_step(void **state)
+TEST(a_barrier_in_a_running_step)
 {
 	struct fix *f = *state;
 	const char *path = "notes";
@@ -482,7 +482,7 @@ static void a_barrier_in_a_running_step(void **state)
 	assert_barriers(f, ""); /* the steps before them are pruned */
 }
 
-static void a_barrier_beside_a_step_that_goes_on(void **state)
+TEST(a_barrier_beside_a_step_that_goes_on)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -502,7 +502,7 @@ static void a_barrier_beside_a_step_that_goes_on(void **state)
 	assert_cat(f, "log", "1\n");
 }
 
-static void a_barrier_names_a_hundred(void **state)
+TEST(a_barrier_names_a_hundred)
 {
 	struct fix *f = *state;
 	struct barrier *list = NULL;
@@ -531,7 +531,7 @@ static bool stop_at(void *data, size_t done, size_t total)
 	return done < 32;
 }
 
-static void a_cancel_puts_a_merge_back(void **state)
+TEST(a_cancel_puts_a_merge_back)
 {
 	struct fix *f = *state;
 	const struct undo_progress progress = {.tick = stop_at};
@@ -562,7 +562,7 @@ static void a_cancel_puts_a_merge_back(void **state)
 }
 
 /* A rollback died before its first record: the present files do not show what the step left. */
-static void a_rollback_that_just_began_is_resumed(void **state)
+TEST(a_rollback_that_just_began_is_resumed)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = NULL;
@@ -583,7 +583,7 @@ static void a_rollback_that_just_began_is_resumed(void **state)
 }
 
 /* The file that the undo would remove is already gone. */
-static void what_is_gone_already_is_no_conflict(void **state)
+TEST(what_is_gone_already_is_no_conflict)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/made", f->folder), *before = snap(f);
@@ -603,33 +603,4 @@ static void what_is_gone_already_is_no_conflict(void **state)
 	assert_cat(f, "made", "human\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(keep_mine_leaves_the_path_and_undoes_the_rest),
-		TEST(what_redo_brought_back_is_still_the_humans),
-		TEST(keep_mine_keeps_a_deletion_and_a_new_file),
-		TEST(keep_mine_keeps_the_directory_around_a_file),
-		TEST(a_renamed_file_stays_where_it_was_edited),
-		TEST(a_renamed_directory_takes_the_edit_along),
-		TEST(two_steps_and_a_redo_keep_mine),
-		TEST(a_clean_merge_has_both),
-		TEST(a_merge_follows_a_rename_and_steps),
-		TEST(a_conflicting_merge_stops_or_is_marked),
-		TEST(binary_and_large_files_are_not_merged),
-		TEST(a_hard_link_keeps_its_inode_through_a_merge),
-		TEST(the_image_serves_a_diff),
-		TEST(a_rollback_stops_at_a_barrier),
-		TEST(a_barrier_stops_where_paths_meet),
-		TEST(a_barrier_in_a_running_step),
-		TEST(a_barrier_beside_a_step_that_goes_on),
-		TEST(a_barrier_names_a_hundred),
-		TEST(a_cancel_puts_a_merge_back),
-		TEST(what_is_gone_already_is_no_conflict),
-		TEST(a_rollback_that_just_began_is_resumed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

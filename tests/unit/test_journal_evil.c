@@ -24,7 +24,7 @@ static char *in(struct fix *f, const char *path)
 	return xasprintf("%s/%s", f->folder, path);
 }
 
-static void a_human_edit_is_a_conflict_and_survives_force(void **state)
+TEST(a_human_edit_is_a_conflict_and_survives_force)
 {
 	struct fix *f = *state;
 
@@ -39,7 +39,7 @@ static void a_human_edit_is_a_conflict_and_survives_force(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-static void a_human_file_where_one_was_deleted(void **state)
+TEST(a_human_file_where_one_was_deleted)
 {
 	struct fix *f = *state;
 
@@ -53,7 +53,7 @@ static void a_human_file_where_one_was_deleted(void **state)
 }
 
 /* A step and its summary list a file that was missing at the undo; neither is damaged. */
-static void what_a_human_took_away_is_no_damage(void **state)
+TEST(what_a_human_took_away_is_no_damage)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *file = in(f, "new");
@@ -69,7 +69,7 @@ static void what_a_human_took_away_is_no_damage(void **state)
 	assert_sound(f);
 }
 
-static void a_human_file_in_a_new_directory(void **state)
+TEST(a_human_file_in_a_new_directory)
 {
 	struct fix *f = *state;
 
@@ -87,7 +87,7 @@ static void a_human_file_in_a_new_directory(void **state)
 	assert_cat(f, "n/agent", "1");
 }
 
-static void a_redo_over_a_human_edit(void **state)
+TEST(a_redo_over_a_human_edit)
 {
 	struct fix *f = *state;
 
@@ -101,7 +101,7 @@ static void a_redo_over_a_human_edit(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-static void a_touched_mtime_with_the_same_bytes_is_none(void **state)
+TEST(a_touched_mtime_with_the_same_bytes_is_none)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *a = in(f, "a");
@@ -113,7 +113,7 @@ static void a_touched_mtime_with_the_same_bytes_is_none(void **state)
 }
 
 /* The directory of a file to be restored has become a link elsewhere. */
-static void restore_never_leaves_the_folder(void **state)
+TEST(restore_never_leaves_the_folder)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *d = in(f, "d");
@@ -136,7 +136,7 @@ static void restore_never_leaves_the_folder(void **state)
 	assert_int_equal(access(leak, F_OK), -1);
 }
 
-static void odd_things_in_the_way(void **state)
+TEST(odd_things_in_the_way)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -159,7 +159,7 @@ static bool stop_after_32(void *data, size_t done, size_t total)
 	return done < 64;
 }
 
-static void a_cancel_puts_everything_back(void **state)
+TEST(a_cancel_puts_everything_back)
 {
 	struct fix *f = *state;
 	const struct undo_progress progress = {.tick = stop_after_32};
@@ -183,7 +183,7 @@ static void a_cancel_puts_everything_back(void **state)
 	assert_tree(f, after);
 }
 
-static void one_keeper_at_a_time(void **state)
+TEST(one_keeper_at_a_time)
 {
 	struct fix *f = *state;
 	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
@@ -201,7 +201,7 @@ static void one_keeper_at_a_time(void **state)
 	journal_close(other);
 }
 
-static void another_version_is_left_alone(void **state)
+TEST(another_version_is_left_alone)
 {
 	struct fix *f = *state;
 	struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
@@ -234,7 +234,7 @@ static int reopen(struct fix *f, const struct journal_spec *spec)
 }
 
 /* A clone or an archive may contain a store: the content of its "folder" file is not trusted. */
-static void a_store_that_came_with_the_folder_is_not_taken(void **state)
+TEST(a_store_that_came_with_the_folder_is_not_taken)
 {
 	static const char *const missing[] = {"folder", "version", ".gitignore", "lock"};
 	struct fix *f = *state;
@@ -264,7 +264,7 @@ static void a_store_that_came_with_the_folder_is_not_taken(void **state)
 }
 
 /* Git writes the files of a commit into a store in the folder, also while a session runs. */
-static void a_store_with_files_that_others_may_read_is_not_used(void **state)
+TEST(a_store_with_files_that_others_may_read_is_not_used)
 {
 	static const char *const opened[] = {"", "/steps", "/steps/1/undo", "/state"};
 	struct fix *f = *state;
@@ -292,7 +292,7 @@ static void a_store_with_files_that_others_may_read_is_not_used(void **state)
 }
 
 /* `chmod -R`, or a commit with any name. */
-static void a_history_put_aside_leaves_nothing_of_others(void **state)
+TEST(a_history_put_aside_leaves_nothing_of_others)
 {
 	static const char *const opened[] = {"spare/0", "spare",      "room",
 					     "lock",	".gitignore", "aside"};
@@ -321,7 +321,7 @@ static void a_history_put_aside_leaves_nothing_of_others(void **state)
 }
 
 /* The session that puts it aside begins with an empty history. */
-static void a_history_with_files_of_others_is_not_taken_over(void **state)
+TEST(a_history_with_files_of_others_is_not_taken_over)
 {
 	struct fix *f = *state;
 	struct journal_spec spec = {
@@ -339,7 +339,7 @@ static void a_history_with_files_of_others_is_not_taken_over(void **state)
 }
 
 /* A first start that was killed has made some of these files. */
-static void a_store_that_was_begun_is_gone_on_with(void **state)
+TEST(a_store_that_was_begun_is_gone_on_with)
 {
 	static const char *const dirs[] = {"open",  "steps",	"redo",	 "trash",
 					   "posts", "barriers", "beside"};
@@ -367,7 +367,7 @@ static void a_store_that_was_begun_is_gone_on_with(void **state)
 	assert_cat(f, "a", "alpha\n");
 }
 
-static void a_damaged_log_is_noticed(void **state)
+TEST(a_damaged_log_is_noticed)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
@@ -382,7 +382,7 @@ static void a_damaged_log_is_noticed(void **state)
 	assert_cat(f, "a", NULL);
 }
 
-static void a_torn_tail_is_cut(void **state)
+TEST(a_torn_tail_is_cut)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -401,7 +401,7 @@ static void a_torn_tail_is_cut(void **state)
 	assert_cat(f, "d/x", "agent");
 }
 
-static void the_store_falls_back_into_the_folder(void **state)
+TEST(the_store_falls_back_into_the_folder)
 {
 	struct fix *f = *state;
 	struct journal_spec spec = {.folder = f->folder, .state_dir = "/proc/cordon"};
@@ -423,7 +423,7 @@ static void the_store_falls_back_into_the_folder(void **state)
 	assert_cat(f, "a", "alpha\n");
 }
 
-static void a_directory_elsewhere_is_undone_too(void **state)
+TEST(a_directory_elsewhere_is_undone_too)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *grant = xasprintf("%s/grant", f->top);
@@ -454,7 +454,7 @@ static void a_directory_elsewhere_is_undone_too(void **state)
 }
 
 /* A file with two names is saved as a copy, because its inode stays: a hole takes no space. */
-static void a_hole_in_a_file_of_two_names_takes_no_room(void **state)
+TEST(a_hole_in_a_file_of_two_names_takes_no_room)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *path = xasprintf("%s/a", f->folder);
@@ -476,7 +476,7 @@ static void a_hole_in_a_file_of_two_names_takes_no_room(void **state)
 	}
 }
 
-static void a_full_disk_changes_nothing(void **state)
+TEST(a_full_disk_changes_nothing)
 {
 	struct fix *f = *state;
 	struct rlimit was, tiny = {0};
@@ -500,34 +500,4 @@ static void a_full_disk_changes_nothing(void **state)
 	assert_tree(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_human_edit_is_a_conflict_and_survives_force),
-		TEST(a_human_file_where_one_was_deleted),
-		TEST(what_a_human_took_away_is_no_damage),
-		TEST(a_human_file_in_a_new_directory),
-		TEST(a_redo_over_a_human_edit),
-		TEST(a_touched_mtime_with_the_same_bytes_is_none),
-		TEST(restore_never_leaves_the_folder),
-		TEST(odd_things_in_the_way),
-		TEST(a_cancel_puts_everything_back),
-		TEST(one_keeper_at_a_time),
-		TEST(another_version_is_left_alone),
-		TEST(a_store_that_came_with_the_folder_is_not_taken),
-		TEST(a_store_with_files_that_others_may_read_is_not_used),
-		TEST(a_history_put_aside_leaves_nothing_of_others),
-		TEST(a_history_with_files_of_others_is_not_taken_over),
-		TEST(a_store_that_was_begun_is_gone_on_with),
-		TEST(a_damaged_log_is_noticed),
-		TEST(a_torn_tail_is_cut),
-		TEST(the_store_falls_back_into_the_folder),
-		TEST(a_directory_elsewhere_is_undone_too),
-		TEST(a_hole_in_a_file_of_two_names_takes_no_room),
-		TEST(a_full_disk_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

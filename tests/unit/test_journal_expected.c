@@ -25,7 +25,7 @@ static bool is_edit(struct fix *f, const char *path, enum seen_what what)
 }
 
 /* Later events are not expected, unless the file may have been closed several times. */
-static void what_was_opened_once_is_closed_once(void **state)
+TEST(what_was_opened_once_is_closed_once)
 {
 	struct fix *f = *state;
 
@@ -41,7 +41,7 @@ static void what_was_opened_once_is_closed_once(void **state)
 	commit(f);
 }
 
-static void what_was_opened_twice_is_closed_twice(void **state)
+TEST(what_was_opened_twice_is_closed_twice)
 {
 	struct fix *f = *state;
 
@@ -58,7 +58,7 @@ static void what_was_opened_twice_is_closed_twice(void **state)
 }
 
 /* At the begin of another step all files are checked that may still be written. */
-static void a_close_that_was_told_is_not_awaited(void **state)
+TEST(a_close_that_was_told_is_not_awaited)
 {
 	struct fix *f = *state;
 	struct step *other = NULL;
@@ -81,7 +81,7 @@ static void a_close_that_was_told_is_not_awaited(void **state)
 
 /* The first event was for an external descriptor: the second one shows that, and content written by
  * ours is saved for the next step. */
-static void who_closes_first_does_not_matter(void **state)
+TEST(who_closes_first_does_not_matter)
 {
 	struct fix *f = *state;
 	int fd;
@@ -111,7 +111,7 @@ static void who_closes_first_does_not_matter(void **state)
 	commit(f);
 }
 
-static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
+TEST(a_writer_is_not_known_by_a_name_that_is_anothers)
 {
 	struct fix *f = *state;
 	int fd;
@@ -152,7 +152,7 @@ static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
 }
 
 /* Ours has not written after the check at the first event. */
-static void who_closes_second_need_not_have_written_since(void **state)
+TEST(who_closes_second_need_not_have_written_since)
 {
 	struct fix *f = *state;
 	int fd;
@@ -171,7 +171,7 @@ static void who_closes_second_need_not_have_written_since(void **state)
 
 /* The file is closed, and the event queued, when another name is removed: no writer is found then,
  * but the event must still be recognised. Not by the removed name, which leads nowhere. */
-static void a_close_is_awaited_when_another_name_goes(void **state)
+TEST(a_close_is_awaited_when_another_name_goes)
 {
 	struct fix *f = *state;
 
@@ -195,7 +195,7 @@ static void a_close_is_awaited_when_another_name_goes(void **state)
 	commit(f);
 }
 
-static void a_writer_is_not_known_by_the_name_of_a_directory_that_moved(void **state)
+TEST(a_writer_is_not_known_by_the_name_of_a_directory_that_moved)
 {
 	struct fix *f = *state;
 	int fd;
@@ -212,7 +212,7 @@ static void a_writer_is_not_known_by_the_name_of_a_directory_that_moved(void **s
 	commit(f);
 }
 
-static void the_name_that_a_rename_gave(void **state)
+TEST(the_name_that_a_rename_gave)
 {
 	struct fix *f = *state;
 
@@ -238,7 +238,7 @@ static void the_name_that_a_rename_gave(void **state)
 }
 
 /* Events were lost, or a directory is newly watched. */
-static void nothing_is_expected_any_more(void **state)
+TEST(nothing_is_expected_any_more)
 {
 	struct fix *f = *state;
 
@@ -255,7 +255,7 @@ static void nothing_is_expected_any_more(void **state)
 }
 
 /* Without single events for each change, every path is checked. */
-static void nothing_is_expected_of_others(void **state)
+TEST_WITH(nothing_is_expected_of_others, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 
@@ -275,24 +275,4 @@ static int setup(void **state)
 	return r;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_opened_once_is_closed_once),
-		TEST(what_was_opened_twice_is_closed_twice),
-		TEST(a_close_that_was_told_is_not_awaited),
-		TEST(who_closes_first_does_not_matter),
-		TEST(a_writer_is_not_known_by_a_name_that_is_anothers),
-		TEST(who_closes_second_need_not_have_written_since),
-		TEST(a_close_is_awaited_when_another_name_goes),
-		TEST(a_writer_is_not_known_by_the_name_of_a_directory_that_moved),
-		TEST(the_name_that_a_rename_gave),
-		TEST(nothing_is_expected_any_more),
-		cmocka_unit_test_setup_teardown(nothing_is_expected_of_others, fix_setup,
-						fix_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

@@ -279,11 +279,10 @@ static bool job_fails_at(const struct job *job, int n, int err)
 }
 
 /* Each call fails once, with varying errors; CORDON_TEST_THOROUGH: with each error. */
-static void each_call_of_an_operation(void **state)
+TEST(each_call_of_an_operation)
 {
 	size_t turn = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
 		bool more = true;
 
@@ -305,11 +304,10 @@ static void create_late(void *arg)
 }
 
 /* Changes recorded before the step became unprotected can be undone, whatever fails later. */
-static void in_a_step_without_protection(void **state)
+TEST(in_a_step_without_protection)
 {
 	struct inject in = {.err = EIO};
 
-	(void)state;
 	do {
 		struct fix *f = fix_new();
 		AUTO_FREE char *text = NULL;
@@ -537,57 +535,40 @@ static void each_call_of(const struct stage *st, int apart)
 	}
 }
 
-static void in_commit(void **state)
+TEST(in_commit)
 {
-	(void)state;
 	each_call_of(&stages[0], 1);
 }
 
-static void in_abort(void **state)
+TEST(in_abort)
 {
-	(void)state;
 	each_call_of(&stages[1], 3);
 }
 
-static void in_undo(void **state)
+TEST(in_undo)
 {
-	(void)state;
 	each_call_of(&stages[2], 3);
 }
 
-static void in_redo(void **state)
+TEST(in_redo)
 {
-	(void)state;
 	each_call_of(&stages[3], 3);
 }
 
-static void in_restore(void **state)
+TEST(in_restore)
 {
-	(void)state;
 	each_call_of(&stages[4], 3);
 }
 
-static void in_recovery(void **state)
+TEST(in_recovery)
 {
-	(void)state;
 	each_call_of(&stages[5], 1);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_call_of_an_operation),
-		cmocka_unit_test(in_a_step_without_protection),
-		cmocka_unit_test(in_commit),
-		cmocka_unit_test(in_abort),
-		cmocka_unit_test(in_undo),
-		cmocka_unit_test(in_redo),
-		cmocka_unit_test(in_restore),
-		cmocka_unit_test(in_recovery),
-	};
-
 	/* Thousands of small stores: in memory, unless CORDON_TEST_THOROUGH wants the disk. */
 	if (!getenv("CORDON_TEST_THOROUGH") && access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void assert_said(struct fix *f, bool said)
 	assert_int_equal(news && strstr(news, "new file at"), said);
 }
 
-static void moved_away_and_held(void **state)
+TEST(moved_away_and_held)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -82,7 +82,7 @@ static void moved_away_and_held(void **state)
 	assert_tree(f, before);
 }
 
-static void not_held_it_is_said_to_nobody(void **state)
+TEST(not_held_it_is_said_to_nobody)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -103,7 +103,7 @@ static void not_held_it_is_said_to_nobody(void **state)
 	assert_sound(f);
 }
 
-static void another_name(void **state)
+TEST(another_name)
 {
 	struct fix *f = *state;
 	int dir = journal_folder_fd(f->j);
@@ -118,7 +118,7 @@ static void another_name(void **state)
 	assert_cat(f, "alias", "alpha\n");
 }
 
-static void a_directory_with_more_in_it(void **state)
+TEST(a_directory_with_more_in_it)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -141,7 +141,7 @@ static void a_directory_with_more_in_it(void **state)
 	assert_cat(f, "h/a", "alpha\n");
 }
 
-static void what_a_human_wrote_meanwhile_is_kept(void **state)
+TEST(what_a_human_wrote_meanwhile_is_kept)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = NULL, *there = NULL;
@@ -163,7 +163,7 @@ static void what_a_human_wrote_meanwhile_is_kept(void **state)
 }
 
 /* Allowed by the user, undone, and redone. */
-static void a_redo_of_what_was_put_there(void **state)
+TEST(a_redo_of_what_was_put_there)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
@@ -178,7 +178,7 @@ static void a_redo_of_what_was_put_there(void **state)
 	assert_free(f, fd, "hooks/c", "mine\n");
 }
 
-static void written_where_it_is(void **state)
+TEST(written_where_it_is)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -194,7 +194,7 @@ static void written_where_it_is(void **state)
 	assert_cat(f, "hooks/a", "EVILr\n");
 }
 
-static void exchanged(void **state)
+TEST(exchanged)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -210,7 +210,7 @@ static void exchanged(void **state)
 	assert_free(f, fd, "hooks/a", "alpha\n");
 }
 
-static void removed_and_held(void **state)
+TEST(removed_and_held)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -229,7 +229,7 @@ static void removed_and_held(void **state)
 	assert_free(f, fd2, "hooks/b", "beta\n");
 }
 
-static void an_open_step_says_what_is_held(void **state)
+TEST(an_open_step_says_what_is_held)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -254,7 +254,7 @@ static void an_open_step_says_what_is_held(void **state)
 	close(fd);
 }
 
-static void one_path_of_a_step(void **state)
+TEST(one_path_of_a_step)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
@@ -280,7 +280,7 @@ static void one_path_of_a_step(void **state)
 }
 
 /* Regular files may be put there without a question, but no link, or no directory. */
-static void a_name_that_is_guarded_from_one_type(void **state)
+TEST(a_name_that_is_guarded_from_one_type)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -312,7 +312,7 @@ static void a_name_that_is_guarded_from_one_type(void **state)
 }
 
 /* The same link may come back, another may not; a regular file may. */
-static void a_link_that_was_there(void **state)
+TEST(a_link_that_was_there)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -354,7 +354,7 @@ static void work(void *arg)
 
 /* Killed anywhere, the guarded name has only its former content, and the next start finishes the
  * rollback. */
-static void killed(void **state)
+TEST(killed)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -390,7 +390,7 @@ static void killed(void **state)
 	assert_true(nth > 50);
 }
 
-static void a_missing_object_changes_nothing(void **state)
+TEST(a_missing_object_changes_nothing)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *command = NULL, *after = NULL;
@@ -411,7 +411,7 @@ static void a_missing_object_changes_nothing(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "new", F_OK, 0), -1);
 }
 
-static void a_lease_that_is_broken_ends_nobody(void **state)
+TEST(a_lease_that_is_broken_ends_nobody)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = openat(journal_folder_fd(f->j), "x", O_RDONLY | O_CLOEXEC);
@@ -427,7 +427,7 @@ static void a_lease_that_is_broken_ends_nobody(void **state)
 	assert_true(f->j != NULL); /* SIGIO arrived */
 }
 
-static void a_mode_that_was_set_while_it_was_lent_stays(void **state)
+TEST(a_mode_that_was_set_while_it_was_lent_stays)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = object_open(journal_folder_fd(f->j), "x");
@@ -447,7 +447,7 @@ static void a_mode_that_was_set_while_it_was_lent_stays(void **state)
 	assert_int_equal(st.st_mode & 07777, 0200);
 }
 
-static void times_beyond_what_nanoseconds_hold(void **state)
+TEST(times_beyond_what_nanoseconds_hold)
 {
 	struct fix *f = *state;
 	(void)f;
@@ -457,30 +457,4 @@ static void times_beyond_what_nanoseconds_hold(void **state)
 	assert_true(attributes_ns(2, 5) == 2000000005);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(moved_away_and_held),
-		TEST(not_held_it_is_said_to_nobody),
-		TEST(another_name),
-		TEST(a_directory_with_more_in_it),
-		TEST(what_a_human_wrote_meanwhile_is_kept),
-		TEST(a_redo_of_what_was_put_there),
-		TEST(written_where_it_is),
-		TEST(exchanged),
-		TEST(removed_and_held),
-		TEST(an_open_step_says_what_is_held),
-		TEST(one_path_of_a_step),
-		TEST(a_name_that_is_guarded_from_one_type),
-		TEST(a_link_that_was_there),
-		TEST(killed),
-		TEST(a_missing_object_changes_nothing),
-		TEST(a_lease_that_is_broken_ends_nobody),
-		TEST(a_mode_that_was_set_while_it_was_lent_stays),
-		TEST(times_beyond_what_nanoseconds_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

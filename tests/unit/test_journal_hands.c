@@ -6,7 +6,7 @@
 #include "tests/support/journalfix.h"
 
 /* The name that another step gave to a step's file is removed with that other step. */
-static void a_new_file_is_renamed_by_another_and_removed(void **state)
+TEST(a_new_file_is_renamed_by_another_and_removed)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -31,7 +31,7 @@ static void a_new_file_is_renamed_by_another_and_removed(void **state)
 }
 
 /* A step that was aborted found the external edit under the other name, and left it. */
-static void an_edit_is_seen_behind_a_step_that_went(void **state)
+TEST(an_edit_is_seen_behind_a_step_that_went)
 {
 	struct fix *f = *state;
 
@@ -51,7 +51,7 @@ static void an_edit_is_seen_behind_a_step_that_went(void **state)
 }
 
 /* The first redo must check all entries of a directory that its step once moved. */
-static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
+TEST(an_edit_is_seen_behind_a_step_that_came_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = xasprintf("%s/a", f->folder);
@@ -73,7 +73,7 @@ static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
 }
 
 /* The name existed again, for the same file: the store has nothing to restore. */
-static void a_name_that_came_back_by_itself_is_no_damage(void **state)
+TEST(a_name_that_came_back_by_itself_is_no_damage)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -97,7 +97,7 @@ static void a_name_that_came_back_by_itself_is_no_damage(void **state)
 }
 
 /* The content of a directory that the user has locked cannot be checked: it stays. */
-static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
+TEST(a_closed_directory_is_kept_with_what_is_in_it)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = NULL;
@@ -118,7 +118,7 @@ static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
 }
 
 /* The changes of an interrupted step include directories' metadata. */
-static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
+TEST(a_directory_dressed_by_an_interrupted_step_is_told)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
 	struct fix *f = *state;
@@ -140,7 +140,7 @@ static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
 }
 
 /* Each of two external objects takes the other's place: a step must remove neither. */
-static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
+TEST(one_work_in_the_place_of_another_is_still_somebodys)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = xasprintf("%s/b", f->folder);
@@ -162,7 +162,7 @@ static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
 }
 
 /* A directory replaced a new one, and kept its entries, which existed before. */
-static void a_directory_over_a_new_one_is_not_new(void **state)
+TEST(a_directory_over_a_new_one_is_not_new)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -211,7 +211,7 @@ static void a_directory_between_two_steps(struct fix *f)
 }
 
 /* The directory is in the way of a restored file, and is removed with external files in it. */
-static void an_edit_in_a_directory_that_stands_in_the_way(void **state)
+TEST(an_edit_in_a_directory_that_stands_in_the_way)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -253,7 +253,7 @@ static void a_name_that_came_and_went(struct fix *f)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
-static void an_edit_at_a_name_that_came_and_went(void **state)
+TEST(an_edit_at_a_name_that_came_and_went)
 {
 	struct fix *f = *state;
 
@@ -280,7 +280,7 @@ static void dressed(struct fix *f, const char *path)
 }
 
 /* An external file in a directory that was forced over comes back with the opposite command. */
-static void what_is_forced_over_in_a_directory_comes_back(void **state)
+TEST(what_is_forced_over_in_a_directory_comes_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -300,7 +300,7 @@ static void what_is_forced_over_in_a_directory_comes_back(void **state)
 }
 
 /* The same for a file at the name itself. */
-static void what_is_forced_over_at_a_name_comes_back(void **state)
+TEST(what_is_forced_over_at_a_name_comes_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = xasprintf("%s/b", f->folder), *before = NULL;
@@ -321,7 +321,7 @@ static void what_is_forced_over_at_a_name_comes_back(void **state)
 }
 
 /* Another directory had the name before the directory was made. */
-static void an_edit_in_a_directory_where_another_was(void **state)
+TEST(an_edit_in_a_directory_where_another_was)
 {
 	struct fix *f = *state;
 
@@ -336,7 +336,7 @@ static void an_edit_in_a_directory_where_another_was(void **state)
 	assert_cat(f, "a/x", "the human's\n");
 }
 
-static void an_edit_in_a_directory_where_another_was_removed(void **state)
+TEST(an_edit_in_a_directory_where_another_was_removed)
 {
 	struct fix *f = *state;
 
@@ -352,7 +352,7 @@ static void an_edit_in_a_directory_where_another_was_removed(void **state)
 }
 
 /* An external file replaced a directory that no step made: a restored file needs the directory. */
-static void a_file_where_a_directory_was(void **state)
+TEST(a_file_where_a_directory_was)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = xasprintf("%s/a", f->folder), *aside = xasprintf("%s/z", f->folder);
@@ -382,7 +382,7 @@ static void a_file_where_a_directory_was(void **state)
 }
 
 /* At the names of a step that was left out a file is external. */
-static void an_edit_at_a_name_that_was_left_out(void **state)
+TEST(an_edit_at_a_name_that_was_left_out)
 {
 	struct fix *f = *state;
 
@@ -406,7 +406,7 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 }
 
 /* New files are written one after the other under one temporary name, and replace the old files. */
-static void what_was_on_its_way_does_not_stay_there(void **state)
+TEST(what_was_on_its_way_does_not_stay_there)
 {
 	struct fix *f = *state;
 
@@ -445,7 +445,7 @@ static void what_was_on_its_way_does_not_stay_there(void **state)
 	assert_cat(f, "tmp2", NULL);
 }
 
-static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
+TEST(a_tree_that_was_on_its_way_does_not_stay_there)
 {
 	struct fix *f = *state;
 
@@ -473,7 +473,7 @@ static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
 
 /* The first of three names exchanged in turn stays as it is: the others and their objects stay,
  * too. */
-static void what_an_exchange_left_stays(void **state)
+TEST(what_an_exchange_left_stays)
 {
 	struct fix *f = *state;
 
@@ -498,7 +498,7 @@ static void what_an_exchange_left_stays(void **state)
 }
 
 /* The undone step had moved the directory itself before it made a file in it. */
-static void an_edit_is_seen_where_the_step_had_moved_a_directory(void **state)
+TEST_WITH(an_edit_is_seen_where_the_step_had_moved_a_directory, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -519,32 +519,4 @@ static void an_edit_is_seen_where_the_step_had_moved_a_directory(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_file_is_renamed_by_another_and_removed),
-		TEST(an_edit_is_seen_behind_a_step_that_went),
-		TEST(an_edit_is_seen_behind_a_step_that_came_back),
-		TEST(a_name_that_came_back_by_itself_is_no_damage),
-		TEST(a_closed_directory_is_kept_with_what_is_in_it),
-		TEST(a_directory_dressed_by_an_interrupted_step_is_told),
-		TEST(a_directory_over_a_new_one_is_not_new),
-		TEST(one_work_in_the_place_of_another_is_still_somebodys),
-		TEST(an_edit_in_a_directory_that_stands_in_the_way),
-		TEST(an_edit_in_a_directory_where_another_was),
-		TEST(an_edit_in_a_directory_where_another_was_removed),
-		TEST(an_edit_at_a_name_that_came_and_went),
-		TEST(a_file_where_a_directory_was),
-		TEST(an_edit_at_a_name_that_was_left_out),
-		TEST(what_is_forced_over_in_a_directory_comes_back),
-		TEST(what_is_forced_over_at_a_name_comes_back),
-		TEST(what_was_on_its_way_does_not_stay_there),
-		TEST(a_tree_that_was_on_its_way_does_not_stay_there),
-		TEST(what_an_exchange_left_stays),
-		cmocka_unit_test(an_edit_is_seen_where_the_step_had_moved_a_directory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -35,7 +35,7 @@ static int hunk(struct fix *f, int64_t id, unsigned n)
 	return journal_restore_hunk(f->j, id, "d/a", n, &f->err);
 }
 
-static void each_hunk_alone(void **state)
+TEST(each_hunk_alone)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *first = lines("one", "TWO", "THREE"), *snapshot = NULL;
@@ -56,7 +56,7 @@ static void each_hunk_alone(void **state)
 }
 
 /* An external edit during the step is in the step's result, and in its diff. */
-static void an_edit_while_the_step_ran_stays(void **state)
+TEST(an_edit_while_the_step_ran_stays)
 {
 	struct fix *f = *state;
 	const char *const paths[] = {"d/a", NULL}, *const other[] = {"d/b", NULL};
@@ -90,7 +90,7 @@ static void an_edit_while_the_step_ran_stays(void **state)
 	assert_sound(f);
 }
 
-static void edits_elsewhere_stay(void **state)
+TEST(edits_elsewhere_stay)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = lines("ONE", "TWO", "mine"), *want = lines("one", "TWO", "mine");
@@ -113,7 +113,7 @@ static void assert_mode(struct fix *f, mode_t want)
 	assert_int_equal(st.st_mode & 07777, want);
 }
 
-static void the_mode_alone(void **state)
+TEST(the_mode_alone)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = lines("ONE", "TWO", "THREE"), *snapshot = NULL;
@@ -141,7 +141,7 @@ static void the_mode_alone(void **state)
 	assert_sound(f);
 }
 
-static void what_cannot_be_had(void **state)
+TEST(what_cannot_be_had)
 {
 	struct fix *f = *state;
 	int64_t id = change(f), made;
@@ -160,15 +160,4 @@ static void what_cannot_be_had(void **state)
 	assert_sound(f);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_hunk_alone),	    TEST(an_edit_while_the_step_ran_stays),
-		TEST(edits_elsewhere_stay), TEST(the_mode_alone),
-		TEST(what_cannot_be_had),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -3,7 +3,7 @@
 #include "tests/support/journalfix.h"
 
 /* Its old name stays free: then the other name stays as well. */
-static void what_a_human_wrote_keeps_its_last_name(void **state)
+TEST(what_a_human_wrote_keeps_its_last_name)
 {
 	struct fix *f = *state;
 
@@ -22,7 +22,7 @@ static void what_a_human_wrote_keeps_its_last_name(void **state)
 
 /* The file has a name that no step recorded: content written by the other name is not restored
  * there. */
-static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
+TEST(an_edit_that_is_kept_where_a_step_moved_it)
 {
 	struct fix *f = *state;
 
@@ -41,7 +41,7 @@ static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
 }
 
 /* A step made its last name, and the file goes back to it. */
-static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
+TEST(what_a_human_wrote_keeps_the_name_that_a_step_gave_it)
 {
 	struct fix *f = *state;
 
@@ -61,7 +61,7 @@ static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
 }
 
 /* A file that was restored externally needs no decision; the rest is undone. */
-static void a_file_that_is_back_already(void **state)
+TEST(a_file_that_is_back_already)
 {
 	struct fix *f = *state;
 
@@ -85,16 +85,4 @@ static void a_file_that_is_back_already(void **state)
 	assert_cat(f, "b", "agent\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_file_that_is_back_already),
-		TEST(what_a_human_wrote_keeps_its_last_name),
-		TEST(what_a_human_wrote_keeps_the_name_that_a_step_gave_it),
-		TEST(an_edit_that_is_kept_where_a_step_moved_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -4,7 +4,7 @@
 #include "tests/support/journalfix.h"
 
 /* Newer steps changed the path as well, and images are made after the newest step is back. */
-static void an_edit_before_steps_that_were_redone(void **state)
+TEST(an_edit_before_steps_that_were_redone)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -29,7 +29,7 @@ static void an_edit_before_steps_that_were_redone(void **state)
 }
 
 /* After the rollback the file that it moved and the file that it found are two inodes. */
-static void a_file_of_a_step_that_was_interrupted(void **state)
+TEST(a_file_of_a_step_that_was_interrupted)
 {
 	AUTO_FREE char *text = xcalloc(1, 9001);
 
@@ -63,7 +63,7 @@ static bool never(void *data, size_t done, size_t total)
 }
 
 /* An undo of several steps was cancelled and reverted: each step's state is still known. */
-static void an_undo_of_several_that_turned_round(void **state)
+TEST(an_undo_of_several_that_turned_round)
 {
 	static const struct undo_progress stop = {.tick = never};
 
@@ -95,13 +95,4 @@ static void an_undo_of_several_that_turned_round(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_edit_before_steps_that_were_redone),
-		cmocka_unit_test(a_file_of_a_step_that_was_interrupted),
-		cmocka_unit_test(an_undo_of_several_that_turned_round),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

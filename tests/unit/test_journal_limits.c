@@ -31,14 +31,13 @@ static void remove_large(struct fix *f, struct journal_options options)
 
 /* A step that is larger than the store is reported at once: kept, it would be all that the store
  * has. */
-static void a_step_is_not_larger_than_the_store(void **state)
+TEST(a_step_is_not_larger_than_the_store)
 {
 	static const struct journal_options less[] = {{.size = 256 << 10},
 						      {.size = 256 << 10, .step_size = 1 << 20}};
 	/* Moving an object into the store copies nothing. */
 	static const struct journal_options more = {.size = 1 << 20, .step_size = 4 << 10};
 
-	(void)state;
 	for (size_t i = 0; i <= ARRAY_LEN(less); i++) {
 		bool enough = i == ARRAY_LEN(less);
 		struct fix *f = fix_new();
@@ -94,7 +93,7 @@ static void begin_small(struct fix *f, struct asked *a)
 	step_ask_before(f->s, on_loss, a);
 }
 
-static void what_goes_beyond_is_asked_about_before(void **state)
+TEST_WITH(what_goes_beyond_is_asked_about_before, fix_setup, fix_teardown)
 {
 	struct asked no = {.answer = -EPERM}, raise = {.raise = true}, bare = {0};
 	struct fix *f = *state;
@@ -134,11 +133,10 @@ static int open_big(struct fix *f)
 }
 
 /* `touch` opens it for writing, and writes nothing. */
-static void a_large_file_that_is_only_opened_is_not_lost(void **state)
+TEST(a_large_file_that_is_only_opened_is_not_lost)
 {
 	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 
-	(void)state;
 	for (int writes = 0; writes < 4; writes++) {
 		struct asked yes = {0};
 		struct fix *f = fix_new();
@@ -175,15 +173,4 @@ static void a_large_file_that_is_only_opened_is_not_lost(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_goes_beyond_is_asked_about_before),
-		cmocka_unit_test(a_large_file_that_is_only_opened_is_not_lost),
-		cmocka_unit_test(a_step_is_not_larger_than_the_store),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -30,7 +30,7 @@ static void make_linked(struct fix *f, const char *path, const char *text, const
 }
 
 /* The step before the edit wrote by one name; its record does not mention the other. */
-static void an_edit_saved_over_one_of_two_names(void **state)
+TEST_WITH(an_edit_saved_over_one_of_two_names, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -50,7 +50,7 @@ static void an_edit_saved_over_one_of_two_names(void **state)
 
 /* The step after the edit finds one of two names: the other is in the store, with a step that was
  * rolled back. */
-static void an_edit_that_a_dropped_step_gave_a_name(void **state)
+TEST_WITH(an_edit_that_a_dropped_step_gave_a_name, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -102,15 +102,14 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(bool human, bool linke
 	fix_free(f);
 }
 
-static void an_edit_of_a_file_of_two_names_that_was_opened(void **state)
+TEST_WITH(an_edit_of_a_file_of_two_names_that_was_opened, NULL, NULL)
 {
-	(void)state;
 	for (int how = 0; how < 4; how++)
 		an_edit_of_a_file_that_was_opened_for_nothing(how & 1, how & 2);
 }
 
 /* Steps write alternately by both names: it is the same file, and no external edit. */
-static void nobody_where_two_write_by_two_names(void **state)
+TEST(nobody_where_two_write_by_two_names)
 {
 	struct fix *f = *state;
 
@@ -180,16 +179,15 @@ static void an_edit_by_a_name_that_no_step_knows(enum how how)
 	fix_free(f);
 }
 
-static void an_edit_by_the_other_name(void **state)
+TEST_WITH(an_edit_by_the_other_name, NULL, NULL)
 {
-	(void)state;
 	for (int how = REMOVED; how <= EXCHANGED; how++)
 		an_edit_by_a_name_that_no_step_knows((enum how)how);
 }
 
 /* Steps of an earlier version record nothing about other names, nor does a step whose file had
  * none. */
-static void what_no_record_tells_of_is_in_doubt(void **state)
+TEST(what_no_record_tells_of_is_in_doubt)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *obj = NULL;
@@ -215,7 +213,7 @@ static void what_no_record_tells_of_is_in_doubt(void **state)
 }
 
 /* Steps wrote by that name as well, while it was the only one. */
-static void nobody_by_the_other_name(void **state)
+TEST_WITH(nobody_by_the_other_name, NULL, NULL)
 {
 	for (int later = 0; later < 2; later++) {
 		struct fix *f = fix_new();
@@ -237,7 +235,7 @@ static void nobody_by_the_other_name(void **state)
 }
 
 /* The step that removed one name had written by it: the content at the other name is the step's. */
-static void an_edit_by_a_name_that_a_step_knows(void **state)
+TEST_WITH(an_edit_by_a_name_that_a_step_knows, NULL, NULL)
 {
 	static const char *const all[] = {"old\nagent\n", "old\nhuman\nagent\n",
 					  "old\nagent\nhuman\n"};
@@ -261,7 +259,7 @@ static void an_edit_by_a_name_that_a_step_knows(void **state)
 }
 
 /* The same for an object of another type. */
-static void nobody_where_a_fifo_has_two(void **state)
+TEST(nobody_where_a_fifo_has_two)
 {
 	struct fix *f = *state;
 	struct at a;
@@ -279,7 +277,7 @@ static void nobody_where_a_fifo_has_two(void **state)
 }
 
 /* The restored FIFO is a hard link to the object in the store, and an undo moves that back. */
-static void nobody_where_a_restore_gave_a_fifo_back(void **state)
+TEST(nobody_where_a_restore_gave_a_fifo_back)
 {
 	struct fix *f = *state;
 	struct at a;
@@ -300,7 +298,7 @@ static void nobody_where_a_restore_gave_a_fifo_back(void **state)
 }
 
 /* A directory's link count includes its subdirectories, which are no other names. */
-static void nobody_where_a_directory_went(void **state)
+TEST(nobody_where_a_directory_went)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -315,7 +313,7 @@ static void nobody_where_a_directory_went(void **state)
 }
 
 /* The undo removed the file, which had another external name, and the redo restores it. */
-static void an_edit_by_the_other_name_after_the_undo(void **state)
+TEST_WITH(an_edit_by_the_other_name_after_the_undo, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -371,9 +369,8 @@ static void written_by_the_other_name_and_redone(size_t undone, bool human)
 	fix_free(f);
 }
 
-static void nobody_by_the_other_name_after_a_redo(void **state)
+TEST_WITH(nobody_by_the_other_name_after_a_redo, NULL, NULL)
 {
-	(void)state;
 	for (size_t undone = 1; undone < 3; undone++) {
 		written_by_the_other_name_and_redone(undone, false);
 		written_by_the_other_name_and_redone(undone, true);
@@ -381,7 +378,7 @@ static void nobody_by_the_other_name_after_a_redo(void **state)
 }
 
 /* Only the mode was undone: the external content is not what the first step left. */
-static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
+TEST_WITH(an_edit_before_a_step_that_went_by_the_other_name, NULL, NULL)
 {
 	for (int redone = 0; redone < 2; redone++) {
 		struct fix *f = fix_new();
@@ -400,7 +397,7 @@ static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
 }
 
 /* One step opened the file, the next wrote by the other name: what it found was there before. */
-static void nobody_where_one_was_opened_for_nothing(void **state)
+TEST(nobody_where_one_was_opened_for_nothing)
 {
 	struct fix *f = *state;
 
@@ -438,7 +435,7 @@ static void assert_kept(struct fix *f, int fd)
 }
 
 /* It is open by a name that is removed externally: its other name is in no record. */
-static void writes_are_kept_when_a_human_removes_a_name(void **state)
+TEST(writes_are_kept_when_a_human_removes_a_name)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *whole = xasprintf("%s/d", f->folder);
@@ -456,7 +453,7 @@ static void writes_are_kept_when_a_human_removes_a_name(void **state)
 }
 
 /* The step that gave it this name is aborted. */
-static void writes_are_kept_when_a_step_goes_with_its_name(void **state)
+TEST(writes_are_kept_when_a_step_goes_with_its_name)
 {
 	struct fix *f = *state;
 	int fd;
@@ -472,7 +469,7 @@ static void writes_are_kept_when_a_step_goes_with_its_name(void **state)
 }
 
 /* The summary of a step that was rolled back was made at the rollback. */
-static void an_edit_before_a_step_that_was_rolled_back(void **state)
+TEST(an_edit_before_a_step_that_was_rolled_back)
 {
 	struct fix *f = *state;
 
@@ -488,7 +485,7 @@ static void an_edit_before_a_step_that_was_rolled_back(void **state)
 }
 
 /* A step gives it a name by its descriptor, and removes that again. */
-static void nobody_where_a_removed_file_had_a_name_again(void **state)
+TEST(nobody_where_a_removed_file_had_a_name_again)
 {
 	struct fix *f = *state;
 	struct at file = {.dir = "", .name = ""}, a;
@@ -511,31 +508,4 @@ static void nobody_where_a_removed_file_had_a_name_again(void **state)
 	assert_cat(f, "d", "was\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_edit_saved_over_one_of_two_names),
-		cmocka_unit_test(an_edit_that_a_dropped_step_gave_a_name),
-		cmocka_unit_test(an_edit_of_a_file_of_two_names_that_was_opened),
-		TEST(nobody_where_two_write_by_two_names),
-		cmocka_unit_test(an_edit_by_the_other_name),
-		TEST(what_no_record_tells_of_is_in_doubt),
-		cmocka_unit_test(an_edit_by_a_name_that_a_step_knows),
-		cmocka_unit_test(nobody_by_the_other_name),
-		TEST(nobody_where_a_fifo_has_two),
-		TEST(nobody_where_a_directory_went),
-		TEST(nobody_where_a_restore_gave_a_fifo_back),
-		cmocka_unit_test(an_edit_by_the_other_name_after_the_undo),
-		cmocka_unit_test(nobody_by_the_other_name_after_a_redo),
-		cmocka_unit_test(an_edit_before_a_step_that_went_by_the_other_name),
-		TEST(nobody_where_one_was_opened_for_nothing),
-		TEST(writes_are_kept_when_a_human_removes_a_name),
-		TEST(writes_are_kept_when_a_step_goes_with_its_name),
-		TEST(an_edit_before_a_step_that_was_rolled_back),
-		TEST(nobody_where_a_removed_file_had_a_name_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -242,52 +242,40 @@ static void each_allocation(const struct scene *s)
 	assert_true(!OWN_MALLOC || n > 100);
 }
 
-static void of_a_step(void **state)
+TEST(of_a_step)
 {
-	(void)state;
 	each_allocation(&(struct scene){.fn = in_step, .apart = 13});
 }
 
-static void of_a_commit(void **state)
+TEST(of_a_commit)
 {
-	(void)state;
 	each_allocation(&(struct scene){.fn = in_commit, .apart = 29});
 }
 
-static void of_an_undo(void **state)
+TEST(of_an_undo)
 {
-	(void)state;
 	each_allocation(&(struct scene){.fn = in_undo, .worked = true, .apart = 37});
 }
 
-static void of_a_redo(void **state)
+TEST(of_a_redo)
 {
-	(void)state;
 	each_allocation(
 		&(struct scene){.fn = in_redo, .worked = true, .undone = true, .apart = 37});
 }
 
-static void of_a_forced_undo(void **state)
+TEST(of_a_forced_undo)
 {
-	(void)state;
 	each_allocation(
 		&(struct scene){.fn = in_forced, .worked = true, .edited = true, .apart = 47});
 }
 
-static void of_a_restore(void **state)
+TEST(of_a_restore)
 {
-	(void)state;
 	each_allocation(&(struct scene){.fn = in_restore, .worked = true, .apart = 67});
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_step),	    cmocka_unit_test(of_a_commit),
-		cmocka_unit_test(of_an_undo),	    cmocka_unit_test(of_a_redo),
-		cmocka_unit_test(of_a_forced_undo), cmocka_unit_test(of_a_restore),
-	};
-
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

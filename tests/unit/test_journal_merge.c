@@ -7,7 +7,7 @@
 #define MERGED "one\nAGENT\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n"
 
 /* The result of a merge by a redo is removed by an undo, and restored by a redo. */
-static void what_a_redo_merged_comes_back(void **state)
+TEST(what_a_redo_merged_comes_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -36,7 +36,7 @@ static void what_a_redo_merged_comes_back(void **state)
 	assert_cat(f, "n", AGENTS "MORE\n");
 }
 
-static void a_merge_that_somebody_went_on_with_is_kept(void **state)
+TEST(a_merge_that_somebody_went_on_with_is_kept)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL, *further = NULL;
@@ -56,7 +56,7 @@ static void a_merge_that_somebody_went_on_with_is_kept(void **state)
 
 /* An edit that a redo left in place moves along when the next redo renames the file and sets its
  * mode. */
-static void an_edit_goes_along_with_the_next_redo(void **state)
+TEST(an_edit_goes_along_with_the_next_redo)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
@@ -86,7 +86,7 @@ static void an_edit_goes_along_with_the_next_redo(void **state)
 }
 
 /* A mode without any bit is a mode like others. */
-static void a_mode_of_nothing_is_somebodys_too(void **state)
+TEST(a_mode_of_nothing_is_somebodys_too)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
@@ -104,7 +104,7 @@ static void a_mode_of_nothing_is_somebodys_too(void **state)
 }
 
 /* The content before the step is in the store, and damaged: undo changes nothing. */
-static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
+TEST(what_cannot_be_read_is_no_reason_to_go_over_it)
 {
 	struct fix *f = *state;
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -123,7 +123,7 @@ static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 }
 
 /* The result of a redo's merge is not the state that the next step had found. */
-static void the_next_redo_asks_about_a_merge(void **state)
+TEST(the_next_redo_asks_about_a_merge)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = NULL;
@@ -146,7 +146,7 @@ static void the_next_redo_asks_about_a_merge(void **state)
 
 /* Of two concurrent steps one made the file, the other truncated it: the undo of both leaves no
  * file, whatever the older one had found. */
-static void with_what_steps_at_the_same_time_did_is_none(void **state)
+TEST(with_what_steps_at_the_same_time_did_is_none)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *whole = xasprintf("%s/b", f->folder);
@@ -177,7 +177,7 @@ static void with_what_steps_at_the_same_time_did_is_none(void **state)
 
 /* The user removed the file that the first step left, before the second step created another: an
  * undo would remove it. */
-static void a_file_that_a_human_removed_between_is_none(void **state)
+TEST(a_file_that_a_human_removed_between_is_none)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *whole = xasprintf("%s/d", f->folder);
@@ -195,7 +195,7 @@ static void a_file_that_a_human_removed_between_is_none(void **state)
 	assert_cat(f, "d", "new\n");
 }
 
-static void a_merge_that_brings_nothing_keeps_the_time(void **state)
+TEST(a_merge_that_brings_nothing_keeps_the_time)
 {
 	static const struct timespec then[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
 	struct fix *f = *state;
@@ -212,24 +212,4 @@ static void a_merge_that_brings_nothing_keeps_the_time(void **state)
 	assert_int_equal(st.st_mtime, then[1].tv_sec);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_redo_merged_comes_back),
-		TEST(an_edit_goes_along_with_the_next_redo),
-		TEST(a_merge_that_somebody_went_on_with_is_kept),
-		TEST(a_mode_of_nothing_is_somebodys_too),
-		TEST(what_cannot_be_read_is_no_reason_to_go_over_it),
-		TEST(the_next_redo_asks_about_a_merge),
-		cmocka_unit_test_setup_teardown(with_what_steps_at_the_same_time_did_is_none,
-						fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_a_human_removed_between_is_none,
-						fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_merge_that_brings_nothing_keeps_the_time,
-						fix_setup, fix_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -113,7 +113,7 @@ static void assert_stops(struct fix *f, bool undone, const char *path, const cha
 	assert_sound(f);
 }
 
-static void a_new_file_comes_back(void **state)
+TEST(a_new_file_comes_back)
 {
 	struct fix *f = *state;
 
@@ -124,7 +124,7 @@ static void a_new_file_comes_back(void **state)
 	assert_stops(f, false, "now", "agent\nhuman\n");
 }
 
-static void of_the_same_size(void **state)
+TEST(of_the_same_size)
 {
 	struct fix *f = *state;
 
@@ -136,7 +136,7 @@ static void of_the_same_size(void **state)
 	assert_stops(f, false, "now", "HUMAN");
 }
 
-static void a_removed_file_comes_back(void **state)
+TEST(a_removed_file_comes_back)
 {
 	struct fix *f = *state;
 
@@ -147,7 +147,7 @@ static void a_removed_file_comes_back(void **state)
 	assert_stops(f, true, "now", "found\nhuman\n");
 }
 
-static void a_changed_file_comes_back(void **state)
+TEST(a_changed_file_comes_back)
 {
 	struct fix *f = *state;
 
@@ -158,7 +158,7 @@ static void a_changed_file_comes_back(void **state)
 	assert_stops(f, true, "now", "found\nhuman\n");
 }
 
-static void a_renamed_file_comes_back(void **state)
+TEST(a_renamed_file_comes_back)
 {
 	struct fix *f = *state;
 
@@ -185,7 +185,7 @@ static void undone_meanwhile(struct fix *f, void (*edit)(struct fix *), const ch
 	assert_stops(f, true, "file", text);
 }
 
-static void bytes_come_back_in_place(void **state)
+TEST(bytes_come_back_in_place)
 {
 	struct fix *f = *state;
 
@@ -197,7 +197,7 @@ static void bytes_come_back_in_place(void **state)
 	undone_meanwhile(f, append_file, "found\nhuman\n");
 }
 
-static void a_mode_comes_back(void **state)
+TEST(a_mode_comes_back)
 {
 	struct fix *f = *state;
 
@@ -207,7 +207,7 @@ static void a_mode_comes_back(void **state)
 	undone_meanwhile(f, append_file, "found\nhuman\n");
 }
 
-static void its_mode_is_changed(void **state)
+TEST(its_mode_is_changed)
 {
 	struct fix *f = *state;
 
@@ -217,7 +217,7 @@ static void its_mode_is_changed(void **state)
 	undone_meanwhile(f, chmod_file, "found\n");
 }
 
-static void it_is_saved_by_a_temporary_name(void **state)
+TEST(it_is_saved_by_a_temporary_name)
 {
 	struct fix *f = *state;
 
@@ -227,7 +227,7 @@ static void it_is_saved_by_a_temporary_name(void **state)
 	undone_meanwhile(f, save_by_name, "human\n");
 }
 
-static void what_goes_is_made_anew(void **state)
+TEST(what_goes_is_made_anew)
 {
 	struct fix *f = *state;
 
@@ -236,7 +236,7 @@ static void what_goes_is_made_anew(void **state)
 	undone_meanwhile(f, append_file, "human\n");
 }
 
-static void names_of_one_file(void **state)
+TEST(names_of_one_file)
 {
 	struct fix *f = *state;
 
@@ -255,7 +255,7 @@ static void names_of_one_file(void **state)
 }
 
 /* The other files are the rollback's own, and so are all once the edit is gone. */
-static void the_rest_is_its_own(void **state)
+TEST(the_rest_is_its_own)
 {
 	struct undo_plan *plan = NULL;
 	struct fix *f = *state;
@@ -279,7 +279,7 @@ static void the_rest_is_its_own(void **state)
 }
 
 /* A keeper's watcher must report the edit, and nothing else. */
-static void the_watcher_is_told(void **state)
+TEST(the_watcher_is_told)
 {
 	struct fix *f = *state;
 
@@ -303,25 +303,4 @@ static void the_watcher_is_told(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_file_comes_back),
-		TEST(of_the_same_size),
-		TEST(a_removed_file_comes_back),
-		TEST(a_changed_file_comes_back),
-		TEST(a_renamed_file_comes_back),
-		TEST(bytes_come_back_in_place),
-		TEST(a_mode_comes_back),
-		TEST(its_mode_is_changed),
-		TEST(it_is_saved_by_a_temporary_name),
-		TEST(what_goes_is_made_anew),
-		TEST(names_of_one_file),
-		TEST(the_rest_is_its_own),
-		TEST(the_watcher_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

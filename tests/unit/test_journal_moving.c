@@ -185,11 +185,10 @@ static void each_call(const struct scene *s)
 #define SMALL 1000
 #define LARGE 150000 /* too large for the log; several blocks */
 
-static void an_undo_that_cuts_a_log(void **state)
+TEST(an_undo_that_cuts_a_log)
 {
 	struct scene s = {.agent = agent_appends, .back = back_redo, .held = true};
 
-	(void)state;
 	s.size = SMALL;
 	s.run = run_undo;
 	each_call(&s);
@@ -198,7 +197,7 @@ static void an_undo_that_cuts_a_log(void **state)
 	each_call(&s);
 }
 
-static void an_undo_that_brings_back_a_log(void **state)
+TEST(an_undo_that_brings_back_a_log)
 {
 	const struct scene s = {.size = LARGE,
 				.held = true,
@@ -207,11 +206,10 @@ static void an_undo_that_brings_back_a_log(void **state)
 				.run = run_undo,
 				.back = back_redo};
 
-	(void)state;
 	each_call(&s);
 }
 
-static void an_undo_of_a_file_that_is_overwritten(void **state)
+TEST(an_undo_of_a_file_that_is_overwritten)
 {
 	struct scene s = {.held = true,
 			  .inside = true,
@@ -219,26 +217,24 @@ static void an_undo_of_a_file_that_is_overwritten(void **state)
 			  .run = run_force,
 			  .back = back_redo};
 
-	(void)state;
 	s.size = SMALL;
 	each_call(&s);
 	s.size = LARGE;
 	each_call(&s);
 }
 
-static void an_undo_of_a_file_with_two_names(void **state)
+TEST(an_undo_of_a_file_with_two_names)
 {
 	struct scene s = {
 		.linked = true, .agent = agent_appends, .run = run_force, .back = back_redo};
 
-	(void)state;
 	s.size = SMALL;
 	each_call(&s);
 	s.size = LARGE;
 	each_call(&s);
 }
 
-static void a_restore_in_place(void **state)
+TEST(a_restore_in_place)
 {
 	struct scene s = {.held = true,
 			  .linked = true,
@@ -246,34 +242,31 @@ static void a_restore_in_place(void **state)
 			  .run = run_restore,
 			  .back = back_undo};
 
-	(void)state;
 	s.size = SMALL;
 	each_call(&s);
 	s.size = LARGE;
 	each_call(&s);
 }
 
-static void a_file_that_the_agent_empties(void **state)
+TEST(a_file_that_the_agent_empties)
 {
 	struct scene s = {.held = true, .run = run_empty, .back = back_step};
 
-	(void)state;
 	s.size = SMALL;
 	each_call(&s);
 	s.size = LARGE;
 	each_call(&s);
 }
 
-static void a_file_that_the_agent_cuts(void **state)
+TEST(a_file_that_the_agent_cuts)
 {
 	const struct scene s = {.size = LARGE, .held = true, .run = run_cut, .back = back_step};
 
-	(void)state;
 	each_call(&s);
 }
 
 /* To write to it, its owner adds permissions first. */
-static void a_held_file_without_permissions_keeps_its_mode(void **state)
+TEST_WITH(a_held_file_without_permissions_keeps_its_mode, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/f", f->folder), *after = NULL;
@@ -317,7 +310,7 @@ static void without_rest(struct moving *m, const struct scene *s)
 	close(m->fd);
 }
 
-static void an_undo_is_refused_and_force_goes_on(void **state)
+TEST_WITH(an_undo_is_refused_and_force_goes_on, fix_setup, fix_teardown)
 {
 	struct scene s = {.size = LARGE, .held = true, .agent = agent_appends, .run = run_undo};
 	struct moving m = {.f = *state};
@@ -337,7 +330,7 @@ static void an_undo_is_refused_and_force_goes_on(void **state)
 	assert_sound(m.f);
 }
 
-static void the_step_is_incomplete(void **state)
+TEST_WITH(the_step_is_incomplete, fix_setup, fix_teardown)
 {
 	const struct scene s = {.size = LARGE, .held = true, .run = run_empty};
 	struct moving m = {.f = *state};
@@ -355,22 +348,4 @@ static void the_step_is_incomplete(void **state)
 	step_info_free(list, n);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_undo_that_cuts_a_log),
-		cmocka_unit_test(an_undo_that_brings_back_a_log),
-		cmocka_unit_test(an_undo_of_a_file_that_is_overwritten),
-		cmocka_unit_test(an_undo_of_a_file_with_two_names),
-		cmocka_unit_test(a_restore_in_place),
-		cmocka_unit_test(a_file_that_the_agent_empties),
-		cmocka_unit_test(a_file_that_the_agent_cuts),
-		cmocka_unit_test_setup_teardown(a_held_file_without_permissions_keeps_its_mode,
-						fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(an_undo_is_refused_and_force_goes_on, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(the_step_is_incomplete, fix_setup, fix_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

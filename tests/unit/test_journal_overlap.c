@@ -39,7 +39,7 @@ static struct step *two_beside_one(struct fix *f)
 }
 
 /* Two successive steps run during a third, which changes the path after them. */
-static void one_that_ran_on_past_two_others(void **state)
+TEST(one_that_ran_on_past_two_others)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -54,7 +54,7 @@ static void one_that_ran_on_past_two_others(void **state)
 }
 
 /* An external edit before all three is still found. */
-static void an_edit_before_one_that_ran_on(void **state)
+TEST(an_edit_before_one_that_ran_on)
 {
 	struct fix *f = *state;
 	struct step *lasting;
@@ -85,7 +85,7 @@ static void made_and_moved_by_others(struct fix *f)
 
 /* The step before them left no object of that name. The file's maker has nothing to report about
  * it: the name is free again. */
-static void what_others_moved_away_from_its_maker(void **state)
+TEST(what_others_moved_away_from_its_maker)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -101,7 +101,7 @@ static void what_others_moved_away_from_its_maker(void **state)
 }
 
 /* The same for a file that was moved there. */
-static void what_was_brought_there_and_moved_away(void **state)
+TEST(what_was_brought_there_and_moved_away)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -126,7 +126,7 @@ static void what_was_brought_there_and_moved_away(void **state)
 }
 
 /* One step removed a name of the file, the other wrote to it later and ended first. */
-static void a_name_that_went_before_another_wrote(void **state)
+TEST_WITH(a_name_that_went_before_another_wrote, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -156,7 +156,7 @@ static void a_name_that_went_before_another_wrote(void **state)
 }
 
 /* The step that began first wrote last; both were undone and redone with a third. */
-static void nobody_where_the_first_to_begin_wrote_last(void **state)
+TEST(nobody_where_the_first_to_begin_wrote_last)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -177,8 +177,6 @@ static void nobody_where_the_first_to_begin_wrote_last(void **state)
 	assert_cat(f, "c", NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
 /* The second step ends first. */
 static void make_and_move(struct fix *f)
 {
@@ -195,7 +193,7 @@ static void make_and_move(struct fix *f)
 
 /* Another step moved the directory, and this one ended later: it has no record of the file's
  * current path. */
-static void an_edit_where_another_had_moved_it(void **state)
+TEST(an_edit_where_another_had_moved_it)
 {
 	struct fix *f = *state;
 
@@ -212,7 +210,7 @@ static void an_edit_where_another_had_moved_it(void **state)
 }
 
 /* A later step moves the directory once more, and has an image of it as it was then. */
-static void an_edit_between_that_and_the_next_move(void **state)
+TEST_WITH(an_edit_between_that_and_the_next_move, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -266,9 +264,8 @@ static void before_many_renames(bool human)
 	fix_free(f);
 }
 
-static void an_edit_before_many_renames(void **state)
+TEST_WITH(an_edit_before_many_renames, NULL, NULL)
 {
-	(void)state;
 	before_many_renames(true);
 	before_many_renames(false);
 }
@@ -301,13 +298,12 @@ static int moves_its_directory(struct fix *f)
 }
 
 /* The lasting step began before the edit, but first touched the path after it. */
-static void an_edit_before_the_lasting_one_came(void **state)
+TEST_WITH(an_edit_before_the_lasting_one_came, NULL, NULL)
 {
 	static int (*const how[])(struct fix * f) = {
 		writes, removes, replaces, writes_by_another_link, moves_its_directory,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(how); i++) {
 		struct fix *f = fix_new();
 		struct step *lasting;
@@ -330,7 +326,7 @@ static void an_edit_before_the_lasting_one_came(void **state)
 }
 
 /* It had touched the path before, so that what the short one left is unknown. */
-static void no_edit_is_found_where_the_lasting_one_wrote_before_and_after(void **state)
+TEST(no_edit_is_found_where_the_lasting_one_wrote_before_and_after)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -347,21 +343,4 @@ static void no_edit_is_found_where_the_lasting_one_wrote_before_and_after(void *
 	undo_all(f, 2, before);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(one_that_ran_on_past_two_others),
-		TEST(an_edit_before_one_that_ran_on),
-		cmocka_unit_test(a_name_that_went_before_another_wrote),
-		TEST(what_others_moved_away_from_its_maker),
-		TEST(what_was_brought_there_and_moved_away),
-		TEST(an_edit_where_another_had_moved_it),
-		cmocka_unit_test(an_edit_between_that_and_the_next_move),
-		TEST(nobody_where_the_first_to_begin_wrote_last),
-		cmocka_unit_test(an_edit_before_many_renames),
-		cmocka_unit_test(an_edit_before_the_lasting_one_came),
-		TEST(no_edit_is_found_where_the_lasting_one_wrote_before_and_after),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

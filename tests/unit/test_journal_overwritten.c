@@ -108,7 +108,7 @@ static void work(struct fix *f)
 	must(f, put(f, "f", "e"));
 }
 
-static void each_version(void **state)
+TEST_WITH(each_version, NULL, NULL)
 {
 	for (enum end how = 0; how < ENDS; how++) {
 		struct fix *f = fix_new();
@@ -121,11 +121,10 @@ static void each_version(void **state)
 		assert_versions(f, "f", "|three|two|one");
 		fix_free(f);
 	}
-	(void)state;
 }
 
 /* The versions stay after an undo, a redo, other steps and a prune. */
-static void outlasts_the_step(void **state)
+TEST(outlasts_the_step)
 {
 	struct fix *f = *state;
 
@@ -148,7 +147,7 @@ static void outlasts_the_step(void **state)
 }
 
 /* The step's own versions, before and after the edit, are not saved. */
-static void own_versions_are_not(void **state)
+TEST(own_versions_are_not)
 {
 	struct fix *f = *state;
 
@@ -167,7 +166,7 @@ static void own_versions_are_not(void **state)
 	assert_versions(f, "f", "|user");
 }
 
-static void nothing_was_overwritten(void **state)
+TEST(nothing_was_overwritten)
 {
 	struct fix *f = *state;
 
@@ -183,7 +182,7 @@ static void nothing_was_overwritten(void **state)
 }
 
 /* The step renames the file, or its directory, before it changes it again. */
-static void under_another_name(void **state)
+TEST(under_another_name)
 {
 	struct fix *f = *state;
 
@@ -250,7 +249,7 @@ static int begin_another(struct fix *f, const char *path)
 
 /* A process of the step has the file open all the time. The only close is then the user's, who
  * saves it in place; or there is one more close than the step's other descriptors have had. */
-static void while_the_step_has_it_open(void **state)
+TEST_WITH(while_the_step_has_it_open, NULL, NULL)
 {
 	int (*const changes[])(struct fix * f, const char *path) = {
 		rewrite, cut, rm, replace, rename_first, begin_another};
@@ -277,11 +276,10 @@ static void while_the_step_has_it_open(void **state)
 		assert_sound(f);
 		fix_free(f);
 	}
-	(void)state;
 }
 
 /* No other program writes to it: the step's processes close it often and in any order. */
-static void while_only_the_step_has_it_open(void **state)
+TEST(while_only_the_step_has_it_open)
 {
 	struct fix *f = *state;
 	int fd, other;
@@ -309,7 +307,7 @@ static void while_only_the_step_has_it_open(void **state)
 }
 
 /* The user moves the file, or its directory, and then saves it in place. */
-static void by_a_name_of_the_users(void **state)
+TEST(by_a_name_of_the_users)
 {
 	struct fix *f = *state;
 	int fd;
@@ -345,7 +343,7 @@ static void by_a_name_of_the_users(void **state)
 }
 
 /* The same, and the user gives it the old name again. */
-static void by_a_name_that_is_gone(void **state)
+TEST_WITH(by_a_name_that_is_gone, NULL, NULL)
 {
 	int (*const changes[])(struct fix * f, const char *path) = {rewrite, cut, rm, replace};
 
@@ -368,11 +366,10 @@ static void by_a_name_that_is_gone(void **state)
 		assert_sound(f);
 		fix_free(f);
 	}
-	(void)state;
 }
 
 /* The user saves the file by another of its names. */
-static void by_another_of_its_names(void **state)
+TEST(by_another_of_its_names)
 {
 	struct fix *f = *state;
 
@@ -404,7 +401,7 @@ static void user_puts(struct fix *f, const char *path, const char *text, enum se
 }
 
 /* The step removes them with its own directory, which no undo brings back. */
-static void in_a_directory_of_the_steps(void **state)
+TEST(in_a_directory_of_the_steps)
 {
 	struct fix *f = *state;
 
@@ -434,7 +431,7 @@ static void in_a_directory_of_the_steps(void **state)
 }
 
 /* Content in a file of its own, and the user's permissions. */
-static void large(void **state)
+TEST(large)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *user = xcalloc(1, 200001);
@@ -461,24 +458,4 @@ static void large(void **state)
 	assert_sound(f);
 }
 
-#define T(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_version),
-		T(outlasts_the_step),
-		T(own_versions_are_not),
-		T(nothing_was_overwritten),
-		T(under_another_name),
-		T(large),
-		cmocka_unit_test(while_the_step_has_it_open),
-		T(while_only_the_step_has_it_open),
-		T(by_a_name_of_the_users),
-		T(by_another_of_its_names),
-		cmocka_unit_test(by_a_name_that_is_gone),
-		T(in_a_directory_of_the_steps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -109,7 +109,7 @@ static void check_content(struct fix *f, int64_t id, const char *path, const cha
 	assert_memory_equal(text, want, strlen(want));
 }
 
-static void packed_steps_are_undone(void **state)
+TEST(packed_steps_are_undone)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *after = NULL;
@@ -141,7 +141,7 @@ static void packed_steps_are_undone(void **state)
 	assert_tree(f, before);
 }
 
-static void packing_makes_room(void **state)
+TEST(packing_makes_room)
 {
 	struct fix *f = *state;
 	uint64_t plain;
@@ -154,7 +154,7 @@ static void packing_makes_room(void **state)
 }
 
 /* Both forms exist after a kill between rename and unlink, or in the middle of an undo. */
-static void both_forms_may_be_there(void **state)
+TEST(both_forms_may_be_there)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *dir = NULL, *slot = NULL, *packed = NULL;
@@ -181,7 +181,7 @@ static void both_forms_may_be_there(void **state)
 	assert_sound(f);
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL, *packed = NULL, *path = NULL;
@@ -209,7 +209,7 @@ static void damage_is_found(void **state)
 	assert_tree(f, after);
 }
 
-static void an_undo_does_not_wait(void **state)
+TEST(an_undo_does_not_wait)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -259,7 +259,7 @@ static void tidy_to_the_end(struct fix *f, size_t alone)
 	wait_alone(alone);
 }
 
-static void the_thread_is_there_for_its_work_alone(void **state)
+TEST(the_thread_is_there_for_its_work_alone)
 {
 	struct fix *f = *state;
 	size_t alone = count_threads();
@@ -281,7 +281,7 @@ static void the_thread_is_there_for_its_work_alone(void **state)
 	assert_int_equal(count_threads(), alone);
 }
 
-static void a_step_that_ends_late_is_packed_too(void **state)
+TEST(a_step_that_ends_late_is_packed_too)
 {
 	struct fix *f = *state;
 	size_t alone = count_threads();
@@ -313,7 +313,7 @@ static size_t count_trash(const struct fix *f)
 }
 
 /* The end of a session does not wait until the trash is empty; later sessions continue. */
-static void an_end_does_not_wait_for_the_trash(void **state)
+TEST(an_end_does_not_wait_for_the_trash)
 {
 	struct fix *f = *state;
 	atomic_bool stop = true;
@@ -366,7 +366,7 @@ static void unpack_slot(void *data)
 }
 
 /* `cordon diff` reads while the keeper undoes or compresses. */
-static void a_reader_finds_one_of_the_forms(void **state)
+TEST(a_reader_finds_one_of_the_forms)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int dir = open(f->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -398,7 +398,7 @@ static void tidy(void *data)
 	background_once(data);
 }
 
-static void what_there_is_no_room_for_is_packed_later(void **state)
+TEST(what_there_is_no_room_for_is_packed_later)
 {
 	struct inject first = {.nth = 1, .err = ENOSPC, .space = true};
 	struct fix *f = *state;
@@ -459,7 +459,7 @@ static void assert_plain(struct fix *f, bool plain)
 }
 
 /* The holder of the journal knows the file's form: it must not change. */
-static void nothing_is_packed_under_an_undo(void **state)
+TEST(nothing_is_packed_under_an_undo)
 {
 	struct fix *f = *state;
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -476,7 +476,7 @@ static void nothing_is_packed_under_an_undo(void **state)
 }
 
 /* The file's other name is, or will be, a file in the folder. */
-static void what_has_another_name_is_not_packed(void **state)
+TEST(what_has_another_name_is_not_packed)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *from = xasprintf("%s/text", f->folder), *to = xasprintf("%s/b", f->folder);
@@ -491,24 +491,4 @@ static void what_has_another_name_is_not_packed(void **state)
 	assert_plain(f, true);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_packed_under_an_undo),
-		TEST(what_has_another_name_is_not_packed),
-		TEST(packed_steps_are_undone),
-		TEST(packing_makes_room),
-		TEST(both_forms_may_be_there),
-		TEST(damage_is_found),
-		TEST(an_undo_does_not_wait),
-		TEST(the_thread_is_there_for_its_work_alone),
-		TEST(a_step_that_ends_late_is_packed_too),
-		TEST(an_end_does_not_wait_for_the_trash),
-		TEST(a_reader_finds_one_of_the_forms),
-		TEST(what_there_is_no_room_for_is_packed_later),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

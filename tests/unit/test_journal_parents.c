@@ -35,7 +35,7 @@ static int64_t remove_all(struct fix *f)
 	return id;
 }
 
-static void they_are_as_they_were(void **state)
+TEST(they_are_as_they_were)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -51,7 +51,7 @@ static void they_are_as_they_were(void **state)
 }
 
 /* Removed externally, they are made with an ordinary mode. */
-static void those_of_nobody_are_made(void **state)
+TEST(those_of_nobody_are_made)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -80,7 +80,7 @@ static void instead(struct fix *f, const char *dir, const char *target)
 
 /* An external file or link is in the place of a directory: with force it is moved to where undo can
  * restore it. */
-static void what_stands_in_their_place_goes_by_force(void **state)
+TEST(what_stands_in_their_place_goes_by_force)
 {
 	struct fix *f = *state;
 	int64_t changed, removed;
@@ -112,15 +112,4 @@ static void what_stands_in_their_place_goes_by_force(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "d/work/d", F_OK, 0), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(they_are_as_they_were),
-		TEST(those_of_nobody_are_made),
-		TEST(what_stands_in_their_place_goes_by_force),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

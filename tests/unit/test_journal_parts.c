@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/pairfix.h"
 
-static void parts_have_one_id(void **state)
+TEST(parts_have_one_id)
 {
 	struct pair *p = *state;
 	int64_t id;
@@ -31,7 +31,7 @@ static void parts_have_one_id(void **state)
 	commit(p->a);
 }
 
-static void a_part_that_changes_nothing_is_not_kept(void **state)
+TEST(a_part_that_changes_nothing_is_not_kept)
 {
 	struct pair *p = *state;
 	struct step_info *list;
@@ -54,7 +54,7 @@ static void a_part_that_changes_nothing_is_not_kept(void **state)
 	change_free(changes, n);
 }
 
-static void abort_takes_every_part_back(void **state)
+TEST(abort_takes_every_part_back)
 {
 	struct pair *p = *state;
 	AUTO_FREE char *a = snap(p->a), *b = snap(p->b);
@@ -67,7 +67,7 @@ static void abort_takes_every_part_back(void **state)
 	assert_tree(p->b, b);
 }
 
-static void a_new_step_in_one_ends_redo_in_both(void **state)
+TEST(a_new_step_in_one_ends_redo_in_both)
 {
 	struct pair *p = *state;
 	int64_t id;
@@ -85,7 +85,7 @@ static void a_new_step_in_one_ends_redo_in_both(void **state)
 /* ---- undo and redo ----------------------------------------------------------------------------
  */
 
-static void undo_takes_every_part(void **state)
+TEST(undo_takes_every_part)
 {
 	struct pair *p = *state;
 	AUTO_TREES struct trees before = {0}, after = {0};
@@ -109,7 +109,7 @@ static void undo_takes_every_part(void **state)
 	assert_trees(p, &before);
 }
 
-static void a_conflict_in_one_stops_both(void **state)
+TEST(a_conflict_in_one_stops_both)
 {
 	struct pair *p = *state;
 	AUTO_FREE char *path = xasprintf("%s/new", p->b->folder);
@@ -135,7 +135,7 @@ static bool never(void *data, size_t done, size_t total)
 	return false;
 }
 
-static void a_cancel_in_the_second_puts_the_first_back(void **state)
+TEST(a_cancel_in_the_second_puts_the_first_back)
 {
 	static const struct undo_progress stop = {.tick = never};
 	struct pair *p = *state;
@@ -157,7 +157,7 @@ static void a_cancel_in_the_second_puts_the_first_back(void **state)
 }
 
 /* Steps of one folder alone, between those of both, are one history. */
-static void the_newest_of_all_folders_comes_first(void **state)
+TEST(the_newest_of_all_folders_comes_first)
 {
 	struct pair *p = *state;
 	AUTO_TREES struct trees start = both(p), one = {0}, two = {0};
@@ -188,7 +188,7 @@ static void the_newest_of_all_folders_comes_first(void **state)
 }
 
 /* Of steps dropped in one folder and then in the other, the last one is redone first. */
-static void the_last_dropped_of_all_folders_comes_back_first(void **state)
+TEST(the_last_dropped_of_all_folders_comes_back_first)
 {
 	struct pair *p = *state;
 	int64_t first, last, newest;
@@ -223,7 +223,7 @@ static void reopen_alone(struct pair *p)
 	fix_open(p->b);
 }
 
-static void alone_it_opens_the_other_for_its_part(void **state)
+TEST(alone_it_opens_the_other_for_its_part)
 {
 	struct pair *p = *state;
 	AUTO_TREES struct trees before = {0}, after = {0};
@@ -239,7 +239,7 @@ static void alone_it_opens_the_other_for_its_part(void **state)
 	assert_trees(p, &after);
 }
 
-static void later_steps_on_the_other_part_are_named(void **state)
+TEST(later_steps_on_the_other_part_are_named)
 {
 	struct pair *p = *state;
 	AUTO_TREES struct trees before = {0}, after = {0};
@@ -262,7 +262,7 @@ static void later_steps_on_the_other_part_are_named(void **state)
 	assert_trees(p, &after);
 }
 
-static void a_part_out_of_reach_is_named(void **state)
+TEST(a_part_out_of_reach_is_named)
 {
 	struct pair *p = *state;
 	AUTO_FREE char *away = xasprintf("%s-away", p->a->folder);
@@ -281,7 +281,7 @@ static void a_part_out_of_reach_is_named(void **state)
 }
 
 /* The numbers of a new history begin at 1: they do not show which step is older. */
-static void a_discarded_part_is_not_called_undone(void **state)
+TEST(a_discarded_part_is_not_called_undone)
 {
 	struct pair *p = *state;
 	struct journal_spec spec = {.folder = p->b->folder, .state_dir = p->b->state};
@@ -305,25 +305,4 @@ static void a_discarded_part_is_not_called_undone(void **state)
 	step_info_free(list, n);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(parts_have_one_id),
-		TEST(a_part_that_changes_nothing_is_not_kept),
-		TEST(abort_takes_every_part_back),
-		TEST(a_new_step_in_one_ends_redo_in_both),
-		TEST(undo_takes_every_part),
-		TEST(a_conflict_in_one_stops_both),
-		TEST(a_cancel_in_the_second_puts_the_first_back),
-		TEST(the_newest_of_all_folders_comes_first),
-		TEST(the_last_dropped_of_all_folders_comes_back_first),
-		TEST(alone_it_opens_the_other_for_its_part),
-		TEST(later_steps_on_the_other_part_are_named),
-		TEST(a_part_out_of_reach_is_named),
-		TEST(a_discarded_part_is_not_called_undone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

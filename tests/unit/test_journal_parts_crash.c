@@ -153,24 +153,21 @@ static void each_call(void (*fn)(void *), int apart, bool a_first, bool b_first)
 	}
 }
 
-static void in_a_commit(void **state)
+TEST(in_a_commit)
 {
-	(void)state;
 	each_call(child_commit, 19, false, false);
 	each_call(child_commit, 41, false, true);
 }
 
-static void in_an_undo(void **state)
+TEST(in_an_undo)
 {
-	(void)state;
 	each_call(child_undo, 13, false, false);
 	each_call(child_undo, 29, true, false);
 	each_call(child_undo, 31, false, true);
 }
 
-static void in_a_redo(void **state)
+TEST(in_a_redo)
 {
-	(void)state;
 	each_call(child_redo, 13, false, false);
 	each_call(child_redo, 37, false, true);
 }
@@ -232,9 +229,8 @@ static bool turns_round(int nth)
 	return killed;
 }
 
-static void in_an_undo_that_turns_round(void **state)
+TEST(in_an_undo_that_turns_round)
 {
-	(void)state;
 	for (int nth = 0; turns_round(nth); nth += nth < 40 ? 1 : comb(61))
 		continue;
 	assert_true(turned_at > 0);
@@ -271,7 +267,7 @@ static void child_dies_in_a(void *data)
 }
 
 /* However much higher the other store's numbers are. */
-static void what_died_last_is_redone_first(void **state)
+TEST_WITH(what_died_last_is_redone_first, setup, teardown)
 {
 	struct pair *p = *state;
 
@@ -299,7 +295,7 @@ static void child_dies_in_a_alone(void *data)
 }
 
 /* Two stores that were never open together use the same numbers: not for the same rollback. */
-static void a_number_alone_says_nothing_of_another_store(void **state)
+TEST_WITH(a_number_alone_says_nothing_of_another_store, setup, teardown)
 {
 	struct pair *p = *state;
 	int64_t id;
@@ -318,7 +314,7 @@ static void a_number_alone_says_nothing_of_another_store(void **state)
 }
 
 /* Each redo brings back one of them. */
-static void two_that_died_apart_come_back_one_by_one(void **state)
+TEST_WITH(two_that_died_apart_come_back_one_by_one, setup, teardown)
 {
 	struct pair *p = *state;
 	int64_t id;
@@ -346,7 +342,7 @@ static void child_dies_in_both(void *data)
 }
 
 /* The undone parts of a step are dropped in all stores together, whatever their numbers. */
-static void parts_that_died_go_as_one(void **state)
+TEST_WITH(parts_that_died_go_as_one, setup, teardown)
 {
 	struct pair *p = *state;
 	int64_t id;
@@ -378,11 +374,10 @@ static void child_b_alone(void *data)
 }
 
 /* A commit in one folder drops the redo of a rollback in both. */
-static void what_can_be_redone_goes_as_one(void **state)
+TEST(what_can_be_redone_goes_as_one)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(3)) {
 		void *mine;
 		struct pair *p;
@@ -406,11 +401,10 @@ static void what_can_be_redone_goes_as_one(void **state)
 }
 
 /* A rollback of two steps, one in each folder: after a killed redo, redo brings back the rest. */
-static void what_is_left_of_a_rollback_is_redone(void **state)
+TEST(what_is_left_of_a_rollback_is_redone)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(3)) {
 		AUTO_TREES struct trees before = {0}, after = {0};
 		void *mine;
@@ -459,11 +453,10 @@ static void child_nothing_in_b(void *data)
 	commit(p->b);
 }
 
-static void a_part_of_nothing_comes_along(void **state)
+TEST(a_part_of_nothing_comes_along)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(2)) {
 		more = false;
 		for (int b = 0; b < 2; b++) {
@@ -510,11 +503,10 @@ static void adopt(struct fix *f)
 	f->folder = now;
 }
 
-static void a_folder_is_renamed_in_a_rollback(void **state)
+TEST(a_folder_is_renamed_in_a_rollback)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(3))
 		for (int b = 0; b < 2; b++) {
 			AUTO_TREES struct trees before = {0}, after = {0}, now = {0};
@@ -644,9 +636,8 @@ static void older_undo(void (*shape)(struct pair *), int apart)
 	}
 }
 
-static void an_older_rollback_is_finished_in_each_folder(void **state)
+TEST(an_older_rollback_is_finished_in_each_folder)
 {
-	(void)state;
 	older_undo(put_joint, 23);
 	older_undo(shape_undecided, 23);
 	older_undo(shape_turned, 23);
@@ -660,7 +651,7 @@ static void shape_drops(struct pair *p)
 }
 
 /* A redo of a step that died in `a` alone drops one undone step in each folder. */
-static void an_older_redo_ends_the_same_steps(void **state)
+TEST_WITH(an_older_redo_ends_the_same_steps, setup, teardown)
 {
 	struct pair *p = *state;
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -688,7 +679,7 @@ static void shape_doomed(struct pair *p)
 }
 
 /* A commit that did not happen drops nothing. */
-static void an_older_commit_that_was_not_kept_ends_nothing(void **state)
+TEST_WITH(an_older_commit_that_was_not_kept_ends_nothing, setup, teardown)
 {
 	struct pair *p = *state;
 
@@ -702,27 +693,4 @@ static void an_older_commit_that_was_not_kept_ends_nothing(void **state)
 	assert_int_equal(redo(p->a, 0), 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_a_commit),
-		cmocka_unit_test(in_an_undo),
-		cmocka_unit_test(in_a_redo),
-		cmocka_unit_test(in_an_undo_that_turns_round),
-		cmocka_unit_test(what_can_be_redone_goes_as_one),
-		cmocka_unit_test(what_is_left_of_a_rollback_is_redone),
-		cmocka_unit_test(a_folder_is_renamed_in_a_rollback),
-		cmocka_unit_test(a_part_of_nothing_comes_along),
-		cmocka_unit_test(an_older_rollback_is_finished_in_each_folder),
-		TEST(an_older_redo_ends_the_same_steps),
-		TEST(an_older_commit_that_was_not_kept_ends_nothing),
-		TEST(what_died_last_is_redone_first),
-		TEST(parts_that_died_go_as_one),
-		TEST(a_number_alone_says_nothing_of_another_store),
-		TEST(two_that_died_apart_come_back_one_by_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

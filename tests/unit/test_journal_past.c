@@ -45,7 +45,7 @@ static void assert_after(struct fix *f, int64_t id, const char *path, const char
 }
 
 /* The logs were written anew after a query for the content. */
-static void what_was_there_is_found_after_a_redo(void **state)
+TEST(what_was_there_is_found_after_a_redo)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -64,7 +64,7 @@ static void what_was_there_is_found_after_a_redo(void **state)
 
 /* In one step a file gets another name and a time, and is written to and loses its first name, in
  * either order. */
-static void what_was_written_by_another_name(void **state)
+TEST_WITH(what_was_written_by_another_name, NULL, NULL)
 {
 	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
 
@@ -98,7 +98,7 @@ static int64_t a_name_is_removed(struct fix *f)
 }
 
 /* Its time is set before another step changes the file by its other name. */
-static void a_removed_name_shows_what_it_named(void **state)
+TEST(a_removed_name_shows_what_it_named)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
 	struct fix *f = *state;
@@ -115,7 +115,7 @@ static void a_removed_name_shows_what_it_named(void **state)
 	assert_was(f, id, "a", "was\n");
 }
 
-static void what_a_human_changed_is_not_what_was_there(void **state)
+TEST(what_a_human_changed_is_not_what_was_there)
 {
 	const char *const path[] = {"a", NULL};
 	struct fix *f = *state;
@@ -143,7 +143,7 @@ static int64_t its_time_is_set(struct fix *f)
 }
 
 /* The file is written to by another name, and later by its own. */
-static void what_only_its_time_was_set_of(void **state)
+TEST(what_only_its_time_was_set_of)
 {
 	struct fix *f = *state;
 	int64_t id = its_time_is_set(f);
@@ -162,7 +162,7 @@ static void what_only_its_time_was_set_of(void **state)
 }
 
 /* A later step sets the time, and then writes to the file, replaces it, or removes it. */
-static void what_a_step_took_once_it_had_set_its_time(void **state)
+TEST_WITH(what_a_step_took_once_it_had_set_its_time, NULL, NULL)
 {
 	for (int how = 0; how < 3; how++) {
 		struct fix *f = fix_new();
@@ -182,7 +182,7 @@ static void what_a_step_took_once_it_had_set_its_time(void **state)
 }
 
 /* It is restored as another inode than the one in the summary. */
-static void what_only_its_time_was_set_of_after_a_redo(void **state)
+TEST(what_only_its_time_was_set_of_after_a_redo)
 {
 	struct fix *f = *state;
 	int64_t id = its_time_is_set(f);
@@ -198,7 +198,7 @@ static void what_only_its_time_was_set_of_after_a_redo(void **state)
 }
 
 /* The two steps that set its time one after the other have records of two inodes. */
-static void what_two_steps_set_the_time_of(void **state)
+TEST_WITH(what_two_steps_set_the_time_of, NULL, NULL)
 {
 	for (int n = 1; n <= 3; n++) {
 		struct fix *f = fix_new();
@@ -219,7 +219,7 @@ static void what_two_steps_set_the_time_of(void **state)
 }
 
 /* A directory is now at the path that it had. */
-static void what_changed_places_and_got_a_time_after_a_redo(void **state)
+TEST(what_changed_places_and_got_a_time_after_a_redo)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -241,7 +241,7 @@ static void what_changed_places_and_got_a_time_after_a_redo(void **state)
 }
 
 /* No summary lists the remaining name, but the record of the removed name does. */
-static void what_lost_a_name_when_its_time_was_set(void **state)
+TEST(what_lost_a_name_when_its_time_was_set)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -266,7 +266,7 @@ static void what_lost_a_name_when_its_time_was_set(void **state)
 }
 
 /* The file loses its last name, and another one is made there. */
-static void what_got_a_time_and_then_lost_its_name(void **state)
+TEST_WITH(what_got_a_time_and_then_lost_its_name, NULL, NULL)
 {
 	for (int names = 1; names <= 2; names++) {
 		struct fix *f = fix_new();
@@ -302,7 +302,7 @@ static int rm_by(struct fix *f, struct step *s, const char *path)
 }
 
 /* An overlapping step removes the file: the last time set is in no summary. */
-static void what_was_taken_while_its_time_was_set(void **state)
+TEST_WITH(what_was_taken_while_its_time_was_set, NULL, NULL)
 {
 	for (int turn = 0; turn < 2; turn++) {
 		struct fix *f = fix_new();
@@ -332,7 +332,7 @@ static void what_was_taken_while_its_time_was_set(void **state)
 }
 
 /* The external edit has the same length. */
-static void what_a_human_wrote_once_its_time_was_set(void **state)
+TEST_WITH(what_a_human_wrote_once_its_time_was_set, NULL, NULL)
 {
 	for (int then = 0; then < 2; then++) {
 		struct fix *f = fix_new();
@@ -353,7 +353,7 @@ static void what_a_human_wrote_once_its_time_was_set(void **state)
 	}
 }
 
-static void what_a_human_wrote_while_its_time_was_set(void **state)
+TEST_WITH(what_a_human_wrote_while_its_time_was_set, NULL, NULL)
 {
 	for (int human = 0; human < 2; human++) {
 		struct fix *f = fix_new();
@@ -385,7 +385,7 @@ static void what_a_human_wrote_while_its_time_was_set(void **state)
 
 /* Two overlapping steps: the first one's record of the file is from its end, when the other had
  * changed it as well. */
-static void what_another_took_while_its_attributes_were_set(void **state)
+TEST_WITH(what_another_took_while_its_attributes_were_set, NULL, NULL)
 {
 	enum {
 		CUT,
@@ -394,7 +394,6 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 		WAYS
 	};
 
-	(void)state;
 	for (int way = 0; way < WAYS; way++) {
 		struct fix *f = fix_new();
 		struct step *first, *second;
@@ -431,7 +430,7 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 }
 
 /* The name that a step removed was the last one by then. */
-static void what_a_human_wrote_to_what_was_removed(void **state)
+TEST(what_a_human_wrote_to_what_was_removed)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *b = xasprintf("%s/b", f->folder);
@@ -443,7 +442,7 @@ static void what_a_human_wrote_to_what_was_removed(void **state)
 }
 
 /* Writes to a file by the name b, or sets its time, and an editor of the human takes that name. */
-static void what_another_name_says_that_a_human_took_away(void **state)
+TEST_WITH(what_another_name_says_that_a_human_took_away, NULL, NULL)
 {
 	for (int way = 0; way < 4; way++) {
 		struct fix *f = fix_new();
@@ -472,7 +471,7 @@ static void what_another_name_says_that_a_human_took_away(void **state)
 }
 
 /* The human replaced the file at `a`; a later file has its inode number and size, no more. */
-static void what_has_only_the_number_is_not_what_was_there(void **state)
+TEST(what_has_only_the_number_is_not_what_was_there)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *a = xasprintf("%s/a", f->folder);
@@ -499,7 +498,7 @@ static void what_has_only_the_number_is_not_what_was_there(void **state)
 
 /* A concurrent step, which has captured the file, writes to it between this step's rename of it and
  * its first write: what this step captures then is not what was there before. */
-static void what_another_wrote_before_it_was_captured(void **state)
+TEST(what_another_wrote_before_it_was_captured)
 {
 	struct fix *f = *state;
 	struct step *another;
@@ -528,31 +527,4 @@ static void what_another_wrote_before_it_was_captured(void **state)
 	assert_int_equal(fd, -ESTALE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_there_is_found_after_a_redo),
-		cmocka_unit_test(what_was_written_by_another_name),
-		TEST(a_removed_name_shows_what_it_named),
-		TEST(what_a_human_changed_is_not_what_was_there),
-		TEST(what_a_human_wrote_to_what_was_removed),
-		cmocka_unit_test(what_another_name_says_that_a_human_took_away),
-		TEST(what_another_wrote_before_it_was_captured),
-		TEST(what_has_only_the_number_is_not_what_was_there),
-		TEST(what_only_its_time_was_set_of),
-		TEST(what_only_its_time_was_set_of_after_a_redo),
-		cmocka_unit_test(what_two_steps_set_the_time_of),
-		TEST(what_changed_places_and_got_a_time_after_a_redo),
-		cmocka_unit_test(what_a_step_took_once_it_had_set_its_time),
-		TEST(what_lost_a_name_when_its_time_was_set),
-		cmocka_unit_test(what_got_a_time_and_then_lost_its_name),
-		cmocka_unit_test(what_was_taken_while_its_time_was_set),
-		cmocka_unit_test(what_another_took_while_its_attributes_were_set),
-		cmocka_unit_test(what_a_human_wrote_once_its_time_was_set),
-		cmocka_unit_test(what_a_human_wrote_while_its_time_was_set),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -187,7 +187,7 @@ static int rounds(void)
 	return getenv("CORDON_TEST_THOROUGH") ? 500 : 25;
 }
 
-static void a_directory_and_a_link_to_elsewhere(void **state)
+TEST(a_directory_and_a_link_to_elsewhere)
 {
 	struct fix *f = *state;
 	struct foe *foe = foe_new(f);
@@ -199,7 +199,7 @@ static void a_directory_and_a_link_to_elsewhere(void **state)
 	foe_free(foe);
 }
 
-static void a_directory_below_and_a_link(void **state)
+TEST(a_directory_below_and_a_link)
 {
 	struct fix *f = *state;
 	struct foe *foe = foe_new(f);
@@ -212,7 +212,7 @@ static void a_directory_below_and_a_link(void **state)
 	foe_free(foe);
 }
 
-static void a_file_and_a_link(void **state)
+TEST(a_file_and_a_link)
 {
 	struct fix *f = *state;
 	struct foe *foe = foe_new(f);
@@ -225,7 +225,7 @@ static void a_file_and_a_link(void **state)
 	foe_free(foe);
 }
 
-static void a_file_and_a_fifo(void **state)
+TEST(a_file_and_a_fifo)
 {
 	struct fix *f = *state;
 	struct foe *foe = foe_new(f);
@@ -293,7 +293,7 @@ static bool flags_off(const char *path)
 	return set_flags(path, 0);
 }
 
-static void chattr(void **state)
+TEST(chattr)
 {
 	static const char *const names[] = {"d/y", "d/link", "d/e/zz",	"d/big", "d",
 					    "d/e", "d/new",  "d/new/n", "."};
@@ -307,7 +307,7 @@ static void chattr(void **state)
 	}
 }
 
-static void locked_directories(void **state)
+TEST(locked_directories)
 {
 	static const char *const names[] = {"d/e", "d/new", "d"};
 	struct fix *f = *state;
@@ -326,7 +326,7 @@ static void locked_directories(void **state)
 }
 
 /* In its own mount namespace; needs root. */
-static void a_mount_on_a_directory(void **state)
+TEST(a_mount_on_a_directory)
 {
 	struct fix *f = *state;
 	struct foe *foe = foe_new(f);
@@ -367,7 +367,7 @@ static int unlink_it(void *data, enum loss what, uint64_t size)
 }
 
 /* Natively the rename would succeed, as the name is free. */
-static void a_target_that_vanishes_is_no_error(void **state)
+TEST_WITH(a_target_that_vanishes_is_no_error, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *target = xasprintf("%s/b", f->folder);
@@ -408,7 +408,7 @@ static void *save(void *arg)
 }
 
 /* A file that is created externally at the name in that moment is in the way, or captured. */
-static void a_target_that_appears_is_not_lost(void **state)
+TEST_WITH(a_target_that_appears_is_not_lost, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 
@@ -431,22 +431,4 @@ static void a_target_that_appears_is_not_lost(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_directory_and_a_link_to_elsewhere, setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(a_directory_below_and_a_link, setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_file_and_a_link, setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_file_and_a_fifo, setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(chattr, setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(locked_directories, setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(a_mount_on_a_directory, setup, fix_teardown),
-		TEST(a_target_that_vanishes_is_no_error),
-		TEST(a_target_that_appears_is_not_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

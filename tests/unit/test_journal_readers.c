@@ -99,7 +99,7 @@ static void read_all(struct fix *f)
 	journal_close(j);
 }
 
-static void nothing_fails(void **state)
+TEST(nothing_fails)
 {
 	struct fix *f = *state;
 
@@ -136,7 +136,7 @@ static bool count_thrown(void *data, enum diff_line_kind kind, const char *text,
 }
 
 /* Missing parts are reported as missing, the rest is shown. */
-static void it_goes_while_it_is_shown(void **state)
+TEST(it_goes_while_it_is_shown)
 {
 	struct thrown t = {.f = *state};
 	struct journal *j;
@@ -235,7 +235,7 @@ static void trim(struct fix *f)
 }
 
 /* The log is shortened after the step is kept and visible. */
-static void a_log_gives_back_its_space(void **state)
+TEST(a_log_gives_back_its_space)
 {
 	struct fix *f = *state;
 	struct stat st;
@@ -296,7 +296,7 @@ static void anew(struct fix *f)
 	changed(f);
 }
 
-static void a_step_is_undone_and_redone(void **state)
+TEST(a_step_is_undone_and_redone)
 {
 	struct fix *f = *state;
 
@@ -317,7 +317,7 @@ static void redone(struct fix *f)
 		again(f);
 }
 
-static void a_step_is_undone(void **state)
+TEST(a_step_is_undone)
 {
 	struct fix *f = *state;
 
@@ -366,7 +366,7 @@ static void look_in(void *arg)
 }
 
 /* The reader runs right before the n-th call of the session, for each n. */
-static void a_rollback_is_under_way(void **state)
+TEST(a_rollback_is_under_way)
 {
 	struct fix *f = *state;
 	struct going g = {.f = f};
@@ -388,7 +388,7 @@ static void a_rollback_is_under_way(void **state)
 }
 
 /* The reader has already read the list of directories. */
-static void a_directory_is_granted(void **state)
+TEST(a_directory_is_granted)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = xasprintf("%s/granted", f->top);
@@ -416,19 +416,4 @@ static void a_directory_is_granted(void **state)
 	journal_close(j);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing_fails),
-		TEST(it_goes_while_it_is_shown),
-		TEST(a_log_gives_back_its_space),
-		TEST(a_step_is_undone_and_redone),
-		TEST(a_step_is_undone),
-		TEST(a_rollback_is_under_way),
-		TEST(a_directory_is_granted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

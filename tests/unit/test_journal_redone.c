@@ -90,9 +90,8 @@ static void moved_after_an_edit(enum newest newest, enum since since, bool human
 	fix_free(f);
 }
 
-static void an_edit_before_a_move(void **state)
+TEST(an_edit_before_a_move)
 {
-	(void)state;
 	for (int newest = 0; newest < NEWEST; newest++)
 		for (int since = 0; since < SINCE; since++)
 			for (int human = 0; human < 2; human++)
@@ -101,7 +100,7 @@ static void an_edit_before_a_move(void **state)
 
 /* The images of redone steps were made after newer ones; these were undone, and an aborted step
  * found an external edit. */
-static void an_edit_that_another_step_found(void **state)
+TEST(an_edit_that_another_step_found)
 {
 	for (int human = 0; human < 2; human++)
 		for (size_t n = 1; n < 3; n++) {
@@ -131,7 +130,7 @@ static void an_edit_that_another_step_found(void **state)
 }
 
 /* One step made the directory, an overlapping one moved it. */
-static void an_edit_in_a_directory_that_was_moved_on(void **state)
+TEST_WITH(an_edit_in_a_directory_that_was_moved_on, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	struct step *first, *second;
@@ -161,7 +160,7 @@ static void an_edit_in_a_directory_that_was_moved_on(void **state)
 
 /* Of two overlapping steps one made a file in the place of a former directory, and the other moved
  * it: what that one found there is no external edit. */
-static void nobody_where_two_took_turns(void **state)
+TEST_WITH(nobody_where_two_took_turns, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	struct step *first;
@@ -181,7 +180,7 @@ static void nobody_where_two_took_turns(void **state)
 
 /* An external file was replaced by a forced redo: it comes back when that step is undone, and an
  * undo of more steps would continue from there. */
-static void what_was_forced_over_comes_back_between(void **state)
+TEST(what_was_forced_over_comes_back_between)
 {
 	for (int together = 0; together < 2; together++) {
 		struct fix *f = fix_new();
@@ -264,9 +263,8 @@ static void an_edit_below_a_name_that_was_taken(enum there what, bool own, bool 
 	fix_free(f);
 }
 
-static void an_edit_before_a_directory_took_a_name(void **state)
+TEST(an_edit_before_a_directory_took_a_name)
 {
-	(void)state;
 	for (int what = 0; what < THERE; what++)
 		for (int how = 0; how < 8; how++)
 			an_edit_below_a_name_that_was_taken((enum there)what, how & 1, how & 2,
@@ -306,16 +304,15 @@ static void what_is_in_a_directory_that_goes(int what, bool redone)
 	fix_free(f);
 }
 
-static void a_file_in_a_directory_that_goes(void **state)
+TEST(a_file_in_a_directory_that_goes)
 {
-	(void)state;
 	for (int what = 0; what < 6; what++)
 		for (int redone = 0; redone < 2; redone++)
 			what_is_in_a_directory_that_goes(what, redone);
 }
 
 /* Kept by the undo, the redo and an undo of more steps: there is no other external change. */
-static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
+TEST_WITH(a_mode_that_is_kept_of_a_directory_that_moved, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *a = xasprintf("%s/a", f->folder);
@@ -341,7 +338,7 @@ static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
 
 /* The last step set an attribute by a name that it then removed; the step before it left the other
  * name. */
-static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
+TEST_WITH(nobody_where_an_attribute_came_by_a_name_that_went, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	struct at a;
@@ -364,7 +361,7 @@ static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
 
 /* The step moved and changed a file, which was moved back externally: it is left out by both
  * names. */
-static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
+TEST_WITH(a_file_that_a_human_moved_back_leaves_no_copy, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	int dir = journal_folder_fd(f->j);
@@ -384,7 +381,7 @@ static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
 }
 
 /* Also if the kept external file looks as the step left it. */
-static void no_attribute_is_left_out_unasked(void **state)
+TEST_WITH(no_attribute_is_left_out_unasked, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -454,32 +451,11 @@ static void left_elsewhere(enum edit when, size_t n)
 	fix_free(f);
 }
 
-static void what_two_steps_left_elsewhere(void **state)
+TEST(what_two_steps_left_elsewhere)
 {
-	(void)state;
 	for (int when = 0; when < EDITS; when++)
 		for (size_t n = 1; n <= 2; n++)
 			left_elsewhere((enum edit)when, n);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_edit_before_a_move),
-		cmocka_unit_test(an_edit_that_another_step_found),
-		TEST(an_edit_in_a_directory_that_was_moved_on),
-		TEST(nobody_where_two_took_turns),
-		cmocka_unit_test(what_was_forced_over_comes_back_between),
-		cmocka_unit_test(an_edit_before_a_directory_took_a_name),
-		cmocka_unit_test(a_file_in_a_directory_that_goes),
-		TEST(a_mode_that_is_kept_of_a_directory_that_moved),
-		TEST(nobody_where_an_attribute_came_by_a_name_that_went),
-		TEST(no_attribute_is_left_out_unasked),
-		TEST(a_file_that_a_human_moved_back_leaves_no_copy),
-		cmocka_unit_test(what_two_steps_left_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -122,26 +122,19 @@ static void sweep(bool saves)
 		continue;
 }
 
-static void appended_to(void **state)
+TEST(appended_to)
 {
-	(void)state;
 	sweep(false);
 }
 
-static void saved_by_another(void **state)
+TEST(saved_by_another)
 {
-	(void)state;
 	sweep(true);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(appended_to),
-		cmocka_unit_test(saved_by_another),
-	};
-
 	if (access("/dev/shm", W_OK) == 0) /* hundreds of small stores */
 		setenv("TMPDIR", "/dev/shm", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

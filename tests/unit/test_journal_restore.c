@@ -63,7 +63,7 @@ static uint64_t blocks(struct fix *f, const char *path)
 	return stat(name, &st) < 0 ? 0 : (uint64_t)st.st_blocks;
 }
 
-static void a_deleted_directory(void **state)
+TEST(a_deleted_directory)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *after = NULL, *restored = NULL;
@@ -109,7 +109,7 @@ static void a_deleted_directory(void **state)
 	}
 }
 
-static void one_file(void **state)
+TEST(one_file)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -137,7 +137,7 @@ static void one_file(void **state)
 	}
 }
 
-static void renames_and_all(void **state)
+TEST(renames_and_all)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *after = NULL, *swap = NULL;
@@ -166,7 +166,7 @@ static void renames_and_all(void **state)
 	assert_string_equal(swap, "z\n");
 }
 
-static void somebody_else_was_there(void **state)
+TEST(somebody_else_was_there)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = NULL, *mine = NULL;
@@ -197,7 +197,7 @@ static void somebody_else_was_there(void **state)
 }
 
 /* The file that the step made is gone: a directory in its place is not removed. */
-static void a_directory_in_the_place_of_what_was_made(void **state)
+TEST(a_directory_in_the_place_of_what_was_made)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *path = whole(f, "made");
@@ -225,7 +225,7 @@ static void a_directory_in_the_place_of_what_was_made(void **state)
 }
 
 /* It replaced another file, which is not restored. */
-static void one_of_two_names(void **state)
+TEST(one_of_two_names)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = NULL, *other = NULL;
@@ -248,7 +248,7 @@ static void one_of_two_names(void **state)
 }
 
 /* A pipe has no bytes to compare: it is found at its new path. */
-static void a_pipe_that_was_moved_or_removed(void **state)
+TEST(a_pipe_that_was_moved_or_removed)
 {
 	struct fix *f = *state;
 	struct change *list = NULL;
@@ -301,11 +301,10 @@ static void hold_and_go_on(void *arg)
 
 /* Whatever was saved when the last process died: the bytes are in the very file that gets its name
  * back, and writing them there would first empty it. */
-static void a_file_is_not_emptied_for_its_own_bytes(void **state)
+TEST_WITH(a_file_is_not_emptied_for_its_own_bytes, NULL, NULL)
 {
 	bool more = true;
 
-	(void)state;
 	for (int n = 1; more; n += comb(4)) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *was = NULL;
@@ -326,7 +325,7 @@ static void a_file_is_not_emptied_for_its_own_bytes(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -350,7 +349,7 @@ static void refusals(void **state)
 }
 
 /* A restored directory, which its step had moved and made again, is undone with the rest. */
-static void a_directory_moved_and_made_anew(void **state)
+TEST(a_directory_moved_and_made_anew)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -389,7 +388,7 @@ static void assert_below(struct fix *f, const char *want)
 }
 
 /* To restore one directory the other must move: so its former place is restored as well. */
-static void a_directory_that_was_renamed_over_another(void **state)
+TEST(a_directory_that_was_renamed_over_another)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -408,7 +407,7 @@ static void a_directory_that_was_renamed_over_another(void **state)
 	assert_tree(f, before);
 }
 
-static void two_directories_that_changed_places(void **state)
+TEST(two_directories_that_changed_places)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -429,7 +428,7 @@ static void two_directories_that_changed_places(void **state)
 }
 
 /* The directory is restored as before, without the step's changes under its new name. */
-static void a_directory_that_was_moved_and_filled(void **state)
+TEST(a_directory_that_was_moved_and_filled)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -512,12 +511,11 @@ static void act(struct fix *f)
 	}
 }
 
-static void anything(void **state)
+TEST_WITH(anything, NULL, NULL)
 {
 	const char *given = getenv("CORDON_TEST_SEED");
 	unsigned first = given ? (unsigned)atoi(given) : 1, last = given ? first : 250;
 
-	(void)state;
 	for (unsigned seed = first; seed <= last; seed++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL, *after = NULL, *now = NULL;
@@ -554,7 +552,7 @@ static void anything(void **state)
 }
 
 /* The plan lists the content by paths that did not exist before the step. */
-static void a_directory_that_was_moved_and_removed(void **state)
+TEST(a_directory_that_was_moved_and_removed)
 {
 	static const char *const paths[] = {"c", NULL};
 	struct fix *f = *state;
@@ -588,7 +586,7 @@ static void a_directory_that_was_moved_and_removed(void **state)
 }
 
 /* The file in its place must be removed for the restored path. */
-static void out_of_a_directory_that_a_file_replaced(void **state)
+TEST(out_of_a_directory_that_a_file_replaced)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -603,7 +601,7 @@ static void out_of_a_directory_that_a_file_replaced(void **state)
 }
 
 /* The restored entries have the names of new ones in their place. */
-static void a_directory_that_one_like_it_took_the_name_of(void **state)
+TEST(a_directory_that_one_like_it_took_the_name_of)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -623,29 +621,4 @@ static void a_directory_that_one_like_it_took_the_name_of(void **state)
 	assert_below(f, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_deleted_directory),
-		TEST(one_file),
-		TEST(renames_and_all),
-		TEST(somebody_else_was_there),
-		TEST(a_directory_in_the_place_of_what_was_made),
-		TEST(one_of_two_names),
-		TEST(a_pipe_that_was_moved_or_removed),
-		cmocka_unit_test(a_file_is_not_emptied_for_its_own_bytes),
-		TEST(refusals),
-		TEST(a_directory_moved_and_made_anew),
-		TEST(a_directory_that_was_renamed_over_another),
-		TEST(two_directories_that_changed_places),
-		TEST(a_directory_that_was_moved_and_filled),
-		TEST(a_directory_that_was_moved_and_removed),
-		TEST(out_of_a_directory_that_a_file_replaced),
-		TEST(a_directory_that_one_like_it_took_the_name_of),
-		cmocka_unit_test(anything),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

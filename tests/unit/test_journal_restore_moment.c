@@ -199,62 +199,53 @@ static void move_file(struct fix *f)
 	must(f, mv(f, "file", "other", 0));
 }
 
-static void a_removed_file(void **state)
+TEST(a_removed_file)
 {
-	(void)state;
 	sweep(remove_file, false, "found\n");
 }
 
-static void a_changed_file(void **state)
+TEST(a_changed_file)
 {
-	(void)state;
 	sweep(change_file, false, "found\n");
 }
 
-static void one_of_two_names(void **state)
+TEST(one_of_two_names)
 {
-	(void)state;
 	sweep(change_in_place, false, "found\n");
 }
 
-static void a_mode(void **state)
+TEST(a_mode)
 {
-	(void)state;
 	sweep(change_mode, false, "found\n");
 }
 
-static void a_moved_file(void **state)
+TEST(a_moved_file)
 {
-	(void)state;
 	sweep(move_file, false, "found\n");
 }
 
-static void a_hunk(void **state)
+TEST(a_hunk)
 {
-	(void)state;
 	sweep(change_file, true, "found\n");
 }
 
 /* The edit comes before the restore writes the old bytes. */
-static void what_the_agent_left(void **state)
+TEST(what_the_agent_left)
 {
-	(void)state;
 	sweep(change_file, false, "agent\n");
 	sweep(change_in_place, false, "agent\n");
 }
 
-static void what_the_hunk_is_in(void **state)
+TEST(what_the_hunk_is_in)
 {
-	(void)state;
 	sweep(change_file, true, "agent\n");
 }
 
-static void from_another_mount(void **state)
+TEST(from_another_mount)
 {
 	struct moment m = {.when = "found\n", .undo = true};
 	int came = 0, nth = 1;
 
-	(void)state;
 	while (try_at(nth, m, remove_file, &came) && !came)
 		nth += 8;
 	for (nth = MAX(nth - 7, 1); try_at(nth, m, remove_file, &came); nth++)
@@ -280,12 +271,11 @@ static void restore_logged(void *arg)
 	run_restore(&((struct logging *)arg)->m);
 }
 
-static void what_others_write(void **state)
+TEST(what_others_write)
 {
 	int refused = 0;
 	bool more = true;
 
-	(void)state;
 	for (int nth = 1; more; nth += stride) {
 		struct fix *f = fix_new();
 		struct logging l = {.m = {.f = f, .edit = APPENDS, .when = "agent\n"}};
@@ -313,12 +303,11 @@ static void what_others_write(void **state)
 }
 
 /* Without an external edit everything is the restore's own, repeatedly. */
-static void nobody(void **state)
+TEST(nobody)
 {
 	static void (*const steps[])(struct fix *) = {remove_file, change_file, change_in_place,
 						      change_mode, move_file};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		struct fix *f = fix_new();
 		void *own = f;
@@ -342,22 +331,8 @@ static void nobody(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_removed_file),
-		cmocka_unit_test(a_changed_file),
-		cmocka_unit_test(one_of_two_names),
-		cmocka_unit_test(a_mode),
-		cmocka_unit_test(a_moved_file),
-		cmocka_unit_test(a_hunk),
-		cmocka_unit_test(what_the_agent_left),
-		cmocka_unit_test(what_the_hunk_is_in),
-		cmocka_unit_test(what_others_write),
-		cmocka_unit_test(from_another_mount),
-		cmocka_unit_test(nobody),
-	};
-
 	if (access("/dev/shm", W_OK) == 0) /* hundreds of small stores */
 		setenv("TMPDIR", "/dev/shm", 1);
 	stride = getenv("CORDON_TEST_THOROUGH") ? 1 : 9;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static bool reused(struct fix *f)
 }
 
 /* Other programs may take such a number in the meantime. */
-static void of_a_directory_to_a_file(void **state)
+TEST(of_a_directory_to_a_file)
 {
 	enum {
 		TRIES = 50
@@ -91,14 +91,14 @@ static void give_away(struct fix *f)
 }
 
 /* Whether one of them gets the number is the file system's choice. */
-static void of_a_file_that_came_back_to_another(void **state)
+TEST(of_a_file_that_came_back_to_another)
 {
 	for (int i = 0; i < 60; i++)
 		give_away(*state);
 }
 
 /* Changes by a descriptor first check whether the step has saved the file. */
-static void of_the_steps_own_to_somebody_elses(void **state)
+TEST(of_the_steps_own_to_somebody_elses)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/own", f->folder);
@@ -121,15 +121,4 @@ static void of_the_steps_own_to_somebody_elses(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(of_a_directory_to_a_file, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(of_a_file_that_came_back_to_another, fix_setup,
-						fix_teardown),
-		cmocka_unit_test_setup_teardown(of_the_steps_own_to_somebody_elses, fix_setup,
-						fix_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -67,7 +67,7 @@ static void change(struct fix *f)
 	assert_int_equal(mode(f, "big", 0600), 0);
 }
 
-static void what_has_no_room_is_not_begun(void **state)
+TEST(what_has_no_room_is_not_begun)
 {
 	static const int full[] = {ENOSPC, EDQUOT};
 	struct fix *f = *state;
@@ -92,7 +92,7 @@ static void what_has_no_room_is_not_begun(void **state)
 }
 
 /* A long step reserves the space for its end, or stops growing. */
-static void a_long_step_sets_room_aside(void **state)
+TEST(a_long_step_sets_room_aside)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -128,7 +128,7 @@ static void a_long_step_sets_room_aside(void **state)
 }
 
 /* The oldest steps are dropped for space, but none of those being undone. */
-static void what_is_undone_does_not_make_room(void **state)
+TEST(what_is_undone_does_not_make_room)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *empty = snap(f), *after = NULL;
@@ -153,7 +153,7 @@ static void what_is_undone_does_not_make_room(void **state)
 }
 
 /* The next start continues the rollback: an unfinished step is not kept for lack of space. */
-static void a_step_that_died_waits_for_room(void **state)
+TEST(a_step_that_died_waits_for_room)
 {
 	static const int full[] = {ENOSPC, EDQUOT};
 	struct fix *f = *state;
@@ -182,11 +182,10 @@ static void a_step_that_died_waits_for_room(void **state)
 
 /* A stopped undo can neither continue nor be reverted: the next request returns its outcome, and
  * undoes nothing else. */
-static void an_undo_that_stopped_is_finished_first(void **state)
+TEST_WITH(an_undo_that_stopped_is_finished_first, NULL, NULL)
 {
 	int stopped = 0;
 
-	(void)state;
 	for (int more = 0, r = -1; r < 0; more += 3) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = set_up(f), *after = NULL, *now = NULL;
@@ -213,20 +212,10 @@ static void an_undo_that_stopped_is_finished_first(void **state)
 	assert_true(stopped > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(what_has_no_room_is_not_begun),
-		TEST(a_long_step_sets_room_aside),
-		TEST(what_is_undone_does_not_make_room),
-		TEST(a_step_that_died_waits_for_room),
-		cmocka_unit_test(an_undo_that_stopped_is_finished_first),
-	};
-
 	if (access("/dev/shm", W_OK) == 0) /* without cloning of files */
 		setenv("TMPDIR", "/dev/shm", 1);
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(fix_setup, fix_teardown, NULL, NULL);
 }

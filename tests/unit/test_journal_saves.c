@@ -98,7 +98,7 @@ static int undo_late(struct fix *f, size_t n, unsigned flags)
 	return journal_undo(f->j, UNDO_BACK, n, flags, &late, &f->err);
 }
 
-static void made_and_removed(void **state)
+TEST(made_and_removed)
 {
 	struct fix *f = *state;
 
@@ -110,7 +110,7 @@ static void made_and_removed(void **state)
 	assert_saved(f);
 }
 
-static void removed_and_made(void **state)
+TEST(removed_and_made)
 {
 	struct fix *f = *state;
 
@@ -125,7 +125,7 @@ static void removed_and_made(void **state)
 	assert_saved(f);
 }
 
-static void renamed(void **state)
+TEST(renamed)
 {
 	struct fix *f = *state;
 
@@ -138,7 +138,7 @@ static void renamed(void **state)
 	assert_saved(f);
 }
 
-static void came_by_a_rename(void **state)
+TEST(came_by_a_rename)
 {
 	struct fix *f = *state;
 
@@ -151,7 +151,7 @@ static void came_by_a_rename(void **state)
 	assert_saved(f);
 }
 
-static void exchanged(void **state)
+TEST(exchanged)
 {
 	struct fix *f = *state;
 
@@ -167,7 +167,7 @@ static void exchanged(void **state)
 	assert_saved(f);
 }
 
-static void written_to(void **state)
+TEST(written_to)
 {
 	struct fix *f = *state;
 	struct stat st;
@@ -185,7 +185,7 @@ static void written_to(void **state)
 	assert_saved(f);
 }
 
-static void later_than_the_plan(void **state)
+TEST(later_than_the_plan)
 {
 	struct fix *f = *state;
 
@@ -209,7 +209,7 @@ static void later_than_the_plan(void **state)
 }
 
 /* A file made by a rollback is no external save. */
-static void ours_comes_and_goes(void **state)
+TEST(ours_comes_and_goes)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL, *news = NULL;
@@ -250,7 +250,7 @@ static void work(void *arg)
 
 /* Killed anywhere, the next start finishes the rollback: the records still name what was left
  * out. */
-static void killed(void **state)
+TEST(killed)
 {
 	struct fix *f = *state;
 	bool dead = true;
@@ -285,15 +285,4 @@ static void killed(void **state)
 	assert_true(nth > 50);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(made_and_removed),	   TEST(removed_and_made),    TEST(renamed),
-		TEST(came_by_a_rename),	   TEST(exchanged),	      TEST(written_to),
-		TEST(later_than_the_plan), TEST(ours_comes_and_goes), TEST(killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, fix_teardown)

@@ -88,9 +88,8 @@ static void read_all_of(struct fix *f, size_t n, int64_t id)
 	change_free(list, n_list);
 }
 
-static void names_of_one_file_are_read_each_by_itself(void **state)
+TEST(names_of_one_file_are_read_each_by_itself)
 {
-	(void)state;
 	assert_grows(a_file_loses_its_names, read_all_of);
 }
 
@@ -130,9 +129,8 @@ static void plan_an_undo(struct fix *f, size_t n, int64_t id)
 	undo_plan_free(plan);
 }
 
-static void what_a_human_wrote_to_many_files(void **state)
+TEST(what_a_human_wrote_to_many_files)
 {
-	(void)state;
 	assert_grows(names_are_written_by_and_gone, plan_an_undo);
 }
 
@@ -140,7 +138,7 @@ static void what_a_human_wrote_to_many_files(void **state)
  */
 
 /* Each step's log has the bytes of one file. */
-static void the_past_of_many_logs_needs_few_descriptors(void **state)
+TEST_WITH(the_past_of_many_logs_needs_few_descriptors, fix_setup, fix_teardown)
 {
 	struct fix *f = *state;
 	struct change *list;
@@ -173,14 +171,4 @@ static void the_past_of_many_logs_needs_few_descriptors(void **state)
 	change_free(list, n);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_one_file_are_read_each_by_itself),
-		cmocka_unit_test(what_a_human_wrote_to_many_files),
-		cmocka_unit_test_setup_teardown(the_past_of_many_logs_needs_few_descriptors,
-						fix_setup, fix_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

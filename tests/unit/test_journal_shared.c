@@ -41,7 +41,7 @@ static int hold(struct fix *f, const char *path)
 	return fd;
 }
 
-static void dressing_a_directory_is_a_step(void **state)
+TEST(dressing_a_directory_is_a_step)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
 	struct fix *f = *state;
@@ -59,10 +59,9 @@ static void dressing_a_directory_is_a_step(void **state)
 }
 
 /* The step sets the times under an intermediate name. */
-static void dressing_a_directory_that_comes_back_is_a_step(void **state)
+TEST_WITH(dressing_a_directory_that_comes_back_is_a_step, NULL, NULL)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
-	(void)state;
 	for (int below = 0; below < 2; below++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL, *after = NULL;
@@ -90,7 +89,7 @@ static void dressing_a_directory_that_comes_back_is_a_step(void **state)
 
 /* The undo writes the bytes in place, as a process writes to the file; the redo renames, as none
  * does. */
-static void times_survive_a_redo_by_rename(void **state)
+TEST(times_survive_a_redo_by_rename)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -108,7 +107,7 @@ static void times_survive_a_redo_by_rename(void **state)
 	assert_tree(f, after);
 }
 
-static void one_of_two_by_turns_is_a_conflict(void **state)
+TEST(one_of_two_by_turns_is_a_conflict)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -144,9 +143,8 @@ static void assert_go_together(struct fix *f, const char *before, const char *af
 
 /* The second step uses another hard link than the first: an undo of it would also undo the first
  * one's bytes. */
-static void one_of_two_by_two_names_is_a_conflict(void **state)
+TEST_WITH(one_of_two_by_two_names_is_a_conflict, NULL, NULL)
 {
-	(void)state;
 	for (int made = 0; made < 2; made++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL, *after = NULL;
@@ -175,7 +173,7 @@ static void one_of_two_by_two_names_is_a_conflict(void **state)
 }
 
 /* The step that only made a hard link captured at its end what the other had written. */
-static void a_name_from_one_for_what_the_other_writes(void **state)
+TEST(a_name_from_one_for_what_the_other_writes)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *after = NULL;
@@ -196,7 +194,7 @@ static void a_name_from_one_for_what_the_other_writes(void **state)
 }
 
 /* The first step ended before the second began, so that one can be undone alone. */
-static void a_second_name_before_is_no_conflict(void **state)
+TEST(a_second_name_before_is_no_conflict)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -214,7 +212,7 @@ static void a_second_name_before_is_no_conflict(void **state)
 
 /* One step made the file, the other removed it: the first has no net change, but is needed all the
  * same. */
-static void what_another_removed_is_kept(void **state)
+TEST(what_another_removed_is_kept)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -232,7 +230,7 @@ static void what_another_removed_is_kept(void **state)
 	assert_tree(f, before);
 }
 
-static void a_step_that_lost_its_twin_says_so(void **state)
+TEST(a_step_that_lost_its_twin_says_so)
 {
 	struct fix *f = *state;
 	struct step *second;
@@ -249,7 +247,7 @@ static void a_step_that_lost_its_twin_says_so(void **state)
 }
 
 /* A hard link changes the ctime of a file that is too long to be read at the end of each step. */
-static void a_second_name_is_no_edit(void **state)
+TEST(a_second_name_is_no_edit)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *text = xcalloc(1, 100001);
@@ -263,7 +261,7 @@ static void a_second_name_is_no_edit(void **state)
 	assert_tree(f, before);
 }
 
-static void an_edit_of_a_long_file_is_one(void **state)
+TEST(an_edit_of_a_long_file_is_one)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = xcalloc(1, 100001);
@@ -276,9 +274,8 @@ static void an_edit_of_a_long_file_is_one(void **state)
 }
 
 /* Writes belong to the step that is open at that time, under any name of the file. */
-static void writes_are_kept_under_another_name(void **state)
+TEST_WITH(writes_are_kept_under_another_name, NULL, NULL)
 {
-	(void)state;
 	/* The other name is made while the file is open, or existed before. */
 	for (int before_it = 0; before_it < 2; before_it++) {
 		struct fix *f = fix_new();
@@ -309,7 +306,7 @@ static void writes_are_kept_under_another_name(void **state)
 }
 
 /* The file was away when a step began, and a redo restored it: it is still open. */
-static void writes_are_kept_after_a_redo(void **state)
+TEST(writes_are_kept_after_a_redo)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -333,9 +330,8 @@ static void writes_are_kept_after_a_redo(void **state)
 }
 
 /* An undo gives the file a name that it had before it was opened. */
-static void writes_are_kept_where_an_undo_has_moved_it(void **state)
+TEST_WITH(writes_are_kept_where_an_undo_has_moved_it, NULL, NULL)
 {
-	(void)state;
 	for (int how = 0; how < 3; how++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = NULL;
@@ -373,7 +369,7 @@ static void writes_are_kept_where_an_undo_has_moved_it(void **state)
 }
 
 /* When one step ends, the other has locked the directory that it worked in. */
-static void what_another_locked_away_is_kept(void **state)
+TEST(what_another_locked_away_is_kept)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -396,7 +392,7 @@ static void what_another_locked_away_is_kept(void **state)
 /* One step exchanges directories that the other knows by their paths. */
 /* A directory that a step locked is in the way of another step's undo, and is locked again after
  * it. */
-static void what_another_locked_stays_locked(void **state)
+TEST(what_another_locked_stays_locked)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *locked = NULL, *after = NULL;
@@ -430,7 +426,7 @@ static void what_another_locked_stays_locked(void **state)
 	assert_tree(f, after);
 }
 
-static void times_survive_another_ones_renames(void **state)
+TEST(times_survive_another_ones_renames)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -510,15 +506,14 @@ static void write_and_remove(struct fix *f)
 	assert_int_equal(rm(f, "e"), 0);
 }
 
-static void what_is_changed_by_a_passing_name_is_a_change(void **state)
+TEST_WITH(what_is_changed_by_a_passing_name_is_a_change, NULL, NULL)
 {
-	(void)state;
 	by_a_passing_name(dress_and_remove);
 	by_a_passing_name(write_and_remove);
 }
 
 /* The same, and meanwhile its directory is renamed. */
-static void a_passing_name_of_what_moves(void **state)
+TEST(a_passing_name_of_what_moves)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -545,7 +540,7 @@ static void a_passing_name_of_what_moves(void **state)
 }
 
 /* Its owner may not read it: no hash can be compared, and every look changes the ctime. */
-static void what_nobody_may_read_is_not_changed(void **state)
+TEST(what_nobody_may_read_is_not_changed)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -563,7 +558,7 @@ static void what_nobody_may_read_is_not_changed(void **state)
 }
 
 /* Redone with the step that made the file: its last state belongs to the younger step. */
-static void what_came_back_by_another_name_is_no_edit(void **state)
+TEST(what_came_back_by_another_name_is_no_edit)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -581,9 +576,8 @@ static void what_came_back_by_another_name_is_no_edit(void **state)
 }
 
 /* Both capture the open file; the step that renames it ends before the last write. */
-static void writes_are_kept_when_another_renames_it(void **state)
+TEST_WITH(writes_are_kept_when_another_renames_it, NULL, NULL)
 {
-	(void)state;
 	for (int dir = 0; dir < 2; dir++) {
 		struct fix *f = fix_new();
 		AUTO_FREE char *before = snap(f), *after = NULL;
@@ -612,34 +606,4 @@ static void writes_are_kept_when_another_renames_it(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(dressing_a_directory_is_a_step),
-		cmocka_unit_test(dressing_a_directory_that_comes_back_is_a_step),
-		TEST(times_survive_a_redo_by_rename),
-		TEST(one_of_two_by_turns_is_a_conflict),
-		cmocka_unit_test(one_of_two_by_two_names_is_a_conflict),
-		TEST(a_name_from_one_for_what_the_other_writes),
-		TEST(a_second_name_before_is_no_conflict),
-		TEST(what_another_removed_is_kept),
-		TEST(a_step_that_lost_its_twin_says_so),
-		TEST(a_second_name_is_no_edit),
-		TEST(an_edit_of_a_long_file_is_one),
-		cmocka_unit_test(writes_are_kept_under_another_name),
-		TEST(writes_are_kept_after_a_redo),
-		cmocka_unit_test(writes_are_kept_where_an_undo_has_moved_it),
-		TEST(what_another_locked_away_is_kept),
-		TEST(what_another_locked_stays_locked),
-		TEST(times_survive_another_ones_renames),
-		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
-		TEST(a_passing_name_of_what_moves),
-		TEST(what_nobody_may_read_is_not_changed),
-		TEST(what_came_back_by_another_name_is_no_edit),
-		cmocka_unit_test(writes_are_kept_when_another_renames_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -11,7 +11,7 @@ static int64_t wrote(struct fix *f, const char *path, const char *text)
 }
 
 /* The later content is saved, like everything that a restore replaces. */
-static void over_later_steps(void **state)
+TEST(over_later_steps)
 {
 	struct fix *f = *state;
 	const char *const paths[] = {"x", NULL};
@@ -39,7 +39,7 @@ static void over_later_steps(void **state)
 	assert_tree(f, before);
 }
 
-static void over_a_later_step_that_removed_it(void **state)
+TEST(over_a_later_step_that_removed_it)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -57,7 +57,7 @@ static void over_a_later_step_that_removed_it(void **state)
 }
 
 /* The file stays unchanged under its new name. */
-static void over_a_later_step_that_moved_the_directory(void **state)
+TEST(over_a_later_step_that_moved_the_directory)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -79,7 +79,7 @@ static void over_a_later_step_that_moved_the_directory(void **state)
 }
 
 /* If the moved directory itself is restored, the later step's change is no conflict. */
-static void over_a_later_step_that_moved_the_very_directory(void **state)
+TEST(over_a_later_step_that_moved_the_very_directory)
 {
 	struct fix *f = *state;
 	const char *const paths[] = {"d", NULL};
@@ -109,7 +109,7 @@ static void over_a_later_step_that_moved_the_very_directory(void **state)
 
 /* A temporary second name changes the inode's time, like an edit does; the content shows that there
  * is no edit. */
-static void a_name_that_came_and_went_is_no_change(void **state)
+TEST(a_name_that_came_and_went_is_no_change)
 {
 	static const size_t sizes[] = {100, 16384, 16385, 100000}; /* whole, and parts of it */
 	static char text[100001];
@@ -130,7 +130,7 @@ static void a_name_that_came_and_went_is_no_change(void **state)
 }
 
 /* Content and times do not show this change. */
-static void not_over_a_change_of_the_owner(void **state)
+TEST(not_over_a_change_of_the_owner)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = NULL;
@@ -149,7 +149,7 @@ static void not_over_a_change_of_the_owner(void **state)
 }
 
 /* The plan asks about an external edit anywhere between them. */
-static void not_over_an_edit_among_later_steps(void **state)
+TEST(not_over_an_edit_among_later_steps)
 {
 	struct fix *f = *state;
 	int64_t id;
@@ -170,7 +170,7 @@ static void not_over_an_edit_among_later_steps(void **state)
 }
 
 /* A damaged step's changes are unknown. */
-static void not_over_a_damaged_step(void **state)
+TEST(not_over_a_damaged_step)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *summary = NULL;
@@ -188,7 +188,7 @@ static void not_over_a_damaged_step(void **state)
 }
 
 /* A running command had the file open when another command removed it. */
-static void what_a_step_beside_it_changed_is_nobody_elses(void **state)
+TEST(what_a_step_beside_it_changed_is_nobody_elses)
 {
 	struct fix *f = *state;
 	struct undo_plan *plan = NULL;
@@ -261,9 +261,8 @@ static void writes_by_another_name_have_gone(struct fix *f, bool overlapped, boo
 	assert_tree(f, made);
 }
 
-static void writes_by_another_name_that_have_gone_are_no_edit(void **state)
+TEST_WITH(writes_by_another_name_that_have_gone_are_no_edit, NULL, NULL)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct fix *f = fix_new();
 
@@ -273,9 +272,8 @@ static void writes_by_another_name_that_have_gone_are_no_edit(void **state)
 }
 
 /* The file is as the step that added the name left it; but that step had found the edit. */
-static void an_edit_before_writes_that_have_gone_is_one(void **state)
+TEST_WITH(an_edit_before_writes_that_have_gone_is_one, NULL, NULL)
 {
-	(void)state;
 	for (int overlapped = 0; overlapped < 2; overlapped++) {
 		struct fix *f = fix_new();
 
@@ -314,7 +312,7 @@ static void name_it(struct fix *f, bool by_that, bool human)
 	one_step(f, "write by that name", add(f, "a", "three\n"));
 }
 
-static void an_edit_before_another_name_is_one(void **state)
+TEST(an_edit_before_another_name_is_one)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -331,7 +329,7 @@ static void an_edit_before_another_name_is_one(void **state)
 	assert_tree(f, after);
 }
 
-static void an_edit_before_writes_by_another_name_is_one(void **state)
+TEST(an_edit_before_writes_by_another_name_is_one)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
@@ -342,7 +340,7 @@ static void an_edit_before_writes_by_another_name_is_one(void **state)
 	assert_tree(f, after);
 }
 
-static void another_name_alone_is_no_edit(void **state)
+TEST(another_name_alone_is_no_edit)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -360,26 +358,4 @@ static void another_name_alone_is_no_edit(void **state)
 	}
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(over_later_steps),
-		TEST(over_a_later_step_that_removed_it),
-		TEST(over_a_later_step_that_moved_the_directory),
-		TEST(over_a_later_step_that_moved_the_very_directory),
-		TEST(a_name_that_came_and_went_is_no_change),
-		TEST(not_over_a_change_of_the_owner),
-		TEST(not_over_an_edit_among_later_steps),
-		TEST(not_over_a_damaged_step),
-		TEST(what_a_step_beside_it_changed_is_nobody_elses),
-		cmocka_unit_test(writes_by_another_name_that_have_gone_are_no_edit),
-		cmocka_unit_test(an_edit_before_writes_that_have_gone_is_one),
-		TEST(an_edit_before_another_name_is_one),
-		TEST(an_edit_before_writes_by_another_name_is_one),
-		TEST(another_name_alone_is_no_edit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -29,14 +29,13 @@ static uint64_t next(uint64_t *seed)
 /* ---- tables -----------------------------------------------------------------------------------
  */
 
-static void names_keep_their_numbers(void **state)
+TEST_WITH(names_keep_their_numbers, NULL, NULL)
 {
 	AUTO_FREE const char **keys = xcalloc(MANY, sizeof(char *));
 	AUTO_FREE char *vast = xcalloc(200001, 1);
 	struct path_set n = {0};
 	bool fresh;
 
-	(void)state;
 	memset(vast, 'v', 200000);
 	memcpy(vast, "0/", 2);
 	for (size_t i = 0; i < MANY; i++) {
@@ -68,7 +67,7 @@ static void names_keep_their_numbers(void **state)
 }
 
 /* Compared with a plain array: inodes are added, removed, and added again, on three devices. */
-static void inodes_are_found_again(void **state)
+TEST_WITH(inodes_are_found_again, NULL, NULL)
 {
 	enum {
 		INODES = 300,
@@ -84,7 +83,6 @@ static void inodes_are_found_again(void **state)
 	uint64_t seed = 7;
 	size_t count = 0;
 
-	(void)state;
 	for (int turn = 0; turn < TURNS; turn++) {
 		size_t d = next(&seed) % 3, i = next(&seed) % INODES;
 		struct object o = {.mode = S_IFREG, .nlink = 1, .dev = devs[d], .ino = i << 20 | i};
@@ -117,7 +115,7 @@ static void inodes_are_found_again(void **state)
 	touched_inodes_done(&set);
 }
 
-static void what_was_seen_is_told(void **state)
+TEST_WITH(what_was_seen_is_told, NULL, NULL)
 {
 	const struct object file = {.mode = S_IFREG | 07755,
 				    .uid = 4000000000,
@@ -133,7 +131,6 @@ static void what_was_seen_is_told(void **state)
 	struct touched_paths t = {0};
 	struct object o;
 
-	(void)state;
 	assert_true(touched_paths_add(&t, "0/file", &file));
 	assert_true(touched_paths_add(&t, "0/nothing", &nothing));
 	assert_true(touched_paths_add(&t, "0/unseen", &unseen));
@@ -158,7 +155,7 @@ static void what_was_seen_is_told(void **state)
 
 /* ---- chunked files --------------------------------------------------------------------------- */
 
-static void files_are_read_in_pieces(void **state)
+TEST(files_are_read_in_pieces)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = xcalloc(100001, 1);
@@ -243,7 +240,7 @@ static void make_files(struct fix *f, const char *dir, size_t from, size_t to)
 	}
 }
 
-static void a_path_takes_few_bytes(void **state)
+TEST(a_path_takes_few_bytes)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -272,7 +269,7 @@ static void a_path_takes_few_bytes(void **state)
 
 /* Closed files have left the list of open files: a close event still counts as the steps' while
  * events of that time are queued. */
-static void a_closing_is_the_steps_own_while_it_is_queued(void **state)
+TEST(a_closing_is_the_steps_own_while_it_is_queued)
 {
 	enum {
 		FILES = 9000
@@ -305,7 +302,7 @@ static void a_closing_is_the_steps_own_while_it_is_queued(void **state)
 }
 
 /* Another step begins or ends, at which all open files are checked for writers. */
-static void a_closing_stays_the_steps_own_beside_others(void **state)
+TEST(a_closing_stays_the_steps_own_beside_others)
 {
 	struct fix *f = *state;
 	struct step *other = NULL;
@@ -327,7 +324,7 @@ static void a_closing_stays_the_steps_own_beside_others(void **state)
 }
 
 /* The check for writers adds a bit to the mode, which causes the same event. */
-static void a_change_of_the_mode_makes_no_other(void **state)
+TEST(a_change_of_the_mode_makes_no_other)
 {
 	struct fix *f = *state;
 	struct stat before, now;
@@ -345,7 +342,7 @@ static void a_change_of_the_mode_makes_no_other(void **state)
 }
 
 /* The file has no record: the step only added a name, and moved it. */
-static void a_new_name_that_is_moved_is_the_steps_own(void **state)
+TEST(a_new_name_that_is_moved_is_the_steps_own)
 {
 	struct fix *f = *state;
 
@@ -363,7 +360,7 @@ static void a_new_name_that_is_moved_is_the_steps_own(void **state)
 	commit(f);
 }
 
-static void what_has_no_name_is_nobodys(void **state)
+TEST(what_has_no_name_is_nobodys)
 {
 	struct fix *f = *state;
 
@@ -392,7 +389,7 @@ static void rename_often(struct fix *f, int *last)
 	}
 }
 
-static void names_on_the_way_take_no_room(void **state)
+TEST(names_on_the_way_take_no_room)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
@@ -412,7 +409,7 @@ static void names_on_the_way_take_no_room(void **state)
 }
 
 /* An open file of one step moves with another step's directory. */
-static void what_is_written_is_found_where_it_was_moved(void **state)
+TEST(what_is_written_is_found_where_it_was_moved)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *name = NULL;
@@ -455,7 +452,7 @@ static void what_is_written_is_found_where_it_was_moved(void **state)
 
 #define FILES 12000
 
-static void edits_by_the_thousand_stay(void **state)
+TEST(edits_by_the_thousand_stay)
 {
 	struct fix *f = *state;
 
@@ -486,25 +483,4 @@ static void edits_by_the_thousand_stay(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_keep_their_numbers),
-		cmocka_unit_test(inodes_are_found_again),
-		cmocka_unit_test(what_was_seen_is_told),
-		TEST(files_are_read_in_pieces),
-		TEST(a_path_takes_few_bytes),
-		TEST(a_closing_is_the_steps_own_while_it_is_queued),
-		TEST(a_closing_stays_the_steps_own_beside_others),
-		TEST(a_change_of_the_mode_makes_no_other),
-		TEST(a_new_name_that_is_moved_is_the_steps_own),
-		TEST(what_has_no_name_is_nobodys),
-		TEST(names_on_the_way_take_no_room),
-		TEST(what_is_written_is_found_where_it_was_moved),
-		TEST(edits_by_the_thousand_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -55,7 +55,7 @@ static void check_history(struct fix *f)
 	assert_sound(f);
 }
 
-static void the_numbers_go_on_behind_the_highest(void **state)
+TEST(the_numbers_go_on_behind_the_highest)
 {
 	static const off_t kept[] = {0, -1, 4, 12, 32};
 
@@ -76,7 +76,7 @@ static void the_numbers_go_on_behind_the_highest(void **state)
 }
 
 /* Version 0.1 gave ambient steps negative numbers, from the same counter. */
-static void a_negative_number_of_an_older_version_goes_on(void **state)
+TEST(a_negative_number_of_an_older_version_goes_on)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *empty = snap(f);
@@ -99,7 +99,7 @@ static void a_negative_number_of_an_older_version_goes_on(void **state)
 }
 
 /* A disk may return zeros for data that was not synced. */
-static void zeros_are_no_state(void **state)
+TEST(zeros_are_no_state)
 {
 	static const char zeros[64];
 	struct fix *f = *state;
@@ -112,7 +112,7 @@ static void zeros_are_no_state(void **state)
 	made(f, 5, "e", "five\n");
 }
 
-static void an_open_step_is_rolled_back(void **state)
+TEST(an_open_step_is_rolled_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -168,7 +168,7 @@ static void record_save(struct fix *f, const char *path)
 }
 
 /* After a power cut the log may have records of operations that the disk never saw. */
-static void records_of_operations_that_the_disk_lacks(void **state)
+TEST(records_of_operations_that_the_disk_lacks)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -199,7 +199,7 @@ static void records_of_operations_that_the_disk_lacks(void **state)
 
 /* The user may move a file back before the next start, and a step may change more than it has
  * records of. Then no record is removed because of the file at its path. */
-static void records_of_what_was_moved_back(void **state)
+TEST(records_of_what_was_moved_back)
 {
 	struct fix *f = *state;
 	const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -230,7 +230,7 @@ static void records_of_what_was_moved_back(void **state)
 }
 
 /* When it was undone is not known then: it is not redone, and nothing else waits for it. */
-static void the_way_back_of_an_undone_step(void **state)
+TEST(the_way_back_of_an_undone_step)
 {
 	static const off_t kept[] = {0, -1, 20};
 	AUTO_FREE char *first = NULL;
@@ -258,7 +258,7 @@ static void the_way_back_of_an_undone_step(void **state)
 }
 
 /* Removed files are not dropped with the log; without a log the step is known as damaged. */
-static void the_log_of_an_open_step(void **state)
+TEST(the_log_of_an_open_step)
 {
 	static const off_t kept[] = {0, -1};
 
@@ -285,7 +285,7 @@ static void the_log_of_an_open_step(void **state)
 }
 
 /* It had not begun, and is not reported. */
-static void an_open_step_that_took_nothing_away(void **state)
+TEST(an_open_step_that_took_nothing_away)
 {
 	struct fix *f = *state;
 
@@ -297,7 +297,7 @@ static void an_open_step_that_took_nothing_away(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
-static void what_says_whose_it_is(void **state)
+TEST(what_says_whose_it_is)
 {
 	static const off_t kept[] = {0, -1, 8, 20};
 
@@ -330,7 +330,7 @@ static int put_in(struct fix *f, const char *dir, const char *name)
 	return a.root;
 }
 
-static void a_step_that_was_open_elsewhere(void **state)
+TEST(a_step_that_was_open_elsewhere)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *grant = xasprintf("%s/grant", f->top);
@@ -354,7 +354,7 @@ static void a_step_that_was_open_elsewhere(void **state)
 }
 
 /* Changes in one directory are never undone in another. */
-static void the_paths_of_places_elsewhere(void **state)
+TEST(the_paths_of_places_elsewhere)
 {
 	static const off_t kept[] = {0, -1, 12};
 
@@ -382,24 +382,4 @@ static void the_paths_of_places_elsewhere(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_numbers_go_on_behind_the_highest),
-		TEST(a_negative_number_of_an_older_version_goes_on),
-		TEST(zeros_are_no_state),
-		TEST(an_open_step_is_rolled_back),
-		TEST(records_of_operations_that_the_disk_lacks),
-		TEST(records_of_what_was_moved_back),
-		TEST(the_way_back_of_an_undone_step),
-		TEST(what_says_whose_it_is),
-		TEST(the_paths_of_places_elsewhere),
-		TEST(a_step_that_was_open_elsewhere),
-		TEST(the_log_of_an_open_step),
-		TEST(an_open_step_that_took_nothing_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

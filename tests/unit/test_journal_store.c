@@ -15,7 +15,7 @@ static struct step_info *steps(struct fix *f, bool undone, size_t *n)
 	return list;
 }
 
-static void a_mark_is_kept_with_the_step(void **state)
+TEST(a_mark_is_kept_with_the_step)
 {
 	struct fix *f = *state;
 	struct step_info *list;
@@ -41,7 +41,7 @@ static void a_mark_is_kept_with_the_step(void **state)
 	step_info_free(list, n);
 }
 
-static void a_mark_alone_keeps_the_step(void **state)
+TEST(a_mark_alone_keeps_the_step)
 {
 	struct fix *f = *state;
 	struct step_info *list;
@@ -56,7 +56,7 @@ static void a_mark_alone_keeps_the_step(void **state)
 	step_info_free(list, n);
 }
 
-static void a_mark_survives_a_crash(void **state)
+TEST(a_mark_survives_a_crash)
 {
 	struct fix *f = *state;
 	struct step_info *list;
@@ -168,7 +168,7 @@ static int64_t outgrow(struct fix *f)
 	return commit(f);
 }
 
-static void a_step_that_is_too_big_goes_on_unprotected(void **state)
+TEST(a_step_that_is_too_big_goes_on_unprotected)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL, *news = NULL;
@@ -232,7 +232,7 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 
 /* Both may use reserved space, and after that the oldest steps' space; a failing disk gets neither.
  * No kept step is dropped for the running one: it is refused, which is reported once. */
-static void a_quota_is_like_a_full_disk(void **state)
+TEST(a_quota_is_like_a_full_disk)
 {
 	static const int full[] = {-ENOSPC, -EDQUOT};
 	struct fix *f = *state;
@@ -283,7 +283,7 @@ static int64_t outgrow_off(struct fix *f)
 	return commit(f);
 }
 
-static void without_undo_nothing_is_kept(void **state)
+TEST(without_undo_nothing_is_kept)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL, *name = NULL;
@@ -304,7 +304,7 @@ static void without_undo_nothing_is_kept(void **state)
 	assert_tree(f, after);
 }
 
-static void old_steps_go(void **state)
+TEST(old_steps_go)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *news = NULL;
@@ -330,7 +330,7 @@ static void old_steps_go(void **state)
 }
 
 /* `cordon log PATH` reads beside a session without the lock, step by step. */
-static void steps_may_go_while_they_are_read(void **state)
+TEST(steps_may_go_while_they_are_read)
 {
 	static const char *const paths[] = {"a"};
 	struct fix *f = *state;
@@ -351,7 +351,7 @@ static void steps_may_go_while_they_are_read(void **state)
 	step_info_free(list, n);
 }
 
-static void the_store_stays_within_its_size(void **state)
+TEST(the_store_stays_within_its_size)
 {
 	struct fix *f = *state;
 	struct step_info *list;
@@ -373,7 +373,7 @@ static void the_store_stays_within_its_size(void **state)
 	assert_int_equal(redo(f, 0), 0);
 }
 
-static void images_of_the_past_go_with_it(void **state)
+TEST(images_of_the_past_go_with_it)
 {
 	struct fix *f = *state;
 
@@ -438,7 +438,7 @@ static void assert_two_listed(struct fix *f)
 }
 
 /* Readers and undo find the same steps. */
-static void a_store_without_its_version_has_its_steps(void **state)
+TEST(a_store_without_its_version_has_its_steps)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
@@ -486,7 +486,7 @@ static void take_it(void *arg)
 }
 
 /* Two first starts: the one that made the directory is not the one with the lock. */
-static void a_store_that_another_has_locked_is_not_unmade(void **state)
+TEST(a_store_that_another_has_locked_is_not_unmade)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *folder = xasprintf("%s/new", f->top);
@@ -523,7 +523,7 @@ static void change_byte(struct fix *f, int64_t id, const char *name, off_t at)
 	assert_int_equal(pwrite(fd, &c, 1, at), 1);
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
 	struct fix *f = *state;
 	int64_t id = make_step(f);
@@ -565,7 +565,7 @@ static void see_record(void *data, const struct journal_record *r)
 	snprintf(s->types + len, sizeof(s->types) - len, "%s:%s ", r->type, r->path);
 }
 
-static void records_are_listed(void **state)
+TEST(records_are_listed)
 {
 	struct fix *f = *state;
 	int64_t id = make_step(f);
@@ -580,7 +580,7 @@ static void records_are_listed(void **state)
 /* ---- pruning ----------------------------------------------------------------------------------
  */
 
-static void old_steps_are_pruned(void **state)
+TEST(old_steps_are_pruned)
 {
 	struct fix *f = *state;
 	struct journal_prune p = {.steps = 2, .look_only = true};
@@ -613,7 +613,7 @@ static void old_steps_are_pruned(void **state)
 
 /* A start does not wait for the removal of gigabytes; on a full disk the trash is emptied before a
  * step is dropped. */
-static void what_is_thrown_away_gives_room_first(void **state)
+TEST(what_is_thrown_away_gives_room_first)
 {
 	struct fix *f = *state;
 
@@ -635,28 +635,4 @@ static void what_is_thrown_away_gives_room_first(void **state)
 	assert_false(store_relieve(f->j, -ENOSPC, true));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_mark_is_kept_with_the_step),
-		TEST(a_mark_alone_keeps_the_step),
-		TEST(a_mark_survives_a_crash),
-		TEST(a_quota_is_like_a_full_disk),
-		TEST(a_step_that_is_too_big_goes_on_unprotected),
-		TEST(without_undo_nothing_is_kept),
-		TEST(old_steps_go),
-		TEST(steps_may_go_while_they_are_read),
-		TEST(the_store_stays_within_its_size),
-		TEST(images_of_the_past_go_with_it),
-		TEST(a_store_without_its_version_has_its_steps),
-		TEST(a_store_that_another_has_locked_is_not_unmade),
-		TEST(damage_is_found),
-		TEST(records_are_listed),
-		TEST(old_steps_are_pruned),
-		TEST(what_is_thrown_away_gives_room_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

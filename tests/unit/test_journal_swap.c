@@ -39,7 +39,7 @@ static void work(void *arg)
 	mv(f, "a", "d/b", 0);
 }
 
-static void killed_it_is_rolled_back(void **state)
+TEST(killed_it_is_rolled_back)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -71,11 +71,10 @@ static void move(void *arg)
 	m->result = op_rename(m->f->s, &m->from, &m->to, 0, NULL);
 }
 
-static void failing_it_leaves_both(void **state)
+TEST_WITH(failing_it_leaves_both, NULL, NULL)
 {
 	struct inject in = {.err = EIO};
 
-	(void)state;
 	do {
 		struct fix *f;
 		struct moving m;
@@ -100,12 +99,7 @@ static void failing_it_leaves_both(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(killed_it_is_rolled_back, setup, fix_teardown),
-		cmocka_unit_test(failing_it_leaves_both),
-	};
-
 	if (access("/dev/shm", W_OK) == 0) /* hundreds of small stores */
 		setenv("TMPDIR", "/dev/shm", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, fix_teardown, NULL, NULL);
 }

@@ -109,9 +109,8 @@ static void write_and_back(struct fix *f)
 	CHECK(holds(f, "shared", "as it was"));
 }
 
-static void another_owners_file(void **state)
+TEST(another_owners_file)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_shared, write_and_back});
 }
 
@@ -135,9 +134,8 @@ static void twice_and_back(struct fix *f)
 	CHECK(holds(f, "shared", "as it was"));
 }
 
-static void another_owners_file_step_by_step(void **state)
+TEST(another_owners_file_step_by_step)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_shared, twice_and_back});
 }
 
@@ -155,9 +153,8 @@ static void touch_and_back(struct fix *f)
 	CHECK(holds(f, "mine", "1"));
 }
 
-static void another_owners_times(void **state)
+TEST(another_owners_times)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_shared, touch_and_back});
 }
 
@@ -201,9 +198,8 @@ static void dirs_and_back(struct fix *f)
 	CHECK(dirs_are_back(f));
 }
 
-static void another_owners_directories(void **state)
+TEST(another_owners_directories)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_dirs, dirs_and_back});
 }
 
@@ -221,9 +217,8 @@ static bool make_both(const char *folder)
 	return make_dirs(folder) && make_shared(folder);
 }
 
-static void a_step_that_died_is_rolled_back(void **state)
+TEST(a_step_that_died_is_rolled_back)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_both, killed_in_dirs});
 }
 
@@ -245,9 +240,8 @@ static void restore_both(struct fix *f)
 	CHECK(holds(f, "shared", "as it was"));
 }
 
-static void a_restore_too(void **state)
+TEST(a_restore_too)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_both, restore_both});
 }
 
@@ -262,23 +256,9 @@ static bool make_capable(const char *folder)
 	return setxattr(path, "security.capability", cap, sizeof(cap), 0) == 0;
 }
 
-static void a_capability(void **state)
+TEST(a_capability)
 {
-	(void)state;
 	as_nobody(&(struct scene){make_capable, write_and_back});
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(another_owners_file),
-		cmocka_unit_test(another_owners_file_step_by_step),
-		cmocka_unit_test(another_owners_times),
-		cmocka_unit_test(another_owners_directories),
-		cmocka_unit_test(a_step_that_died_is_rolled_back),
-		cmocka_unit_test(a_restore_too),
-		cmocka_unit_test(a_capability),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -57,12 +57,12 @@ static void take_by_rename(struct fix *f, struct step *s)
 	assert_int_equal(op_rename(s, &a, &b, 0, NULL), 0);
 }
 
-static void what_is_written_after_an_unlink_is_not_what_was(void **state)
+TEST(what_is_written_after_an_unlink_is_not_what_was)
 {
 	what_is_written_to_a_file_without_its_name(*state, take_by_unlink);
 }
 
-static void what_is_written_after_a_rename_over_it_is_not_what_was(void **state)
+TEST(what_is_written_after_a_rename_over_it_is_not_what_was)
 {
 	what_is_written_to_a_file_without_its_name(*state, take_by_rename);
 }
@@ -80,7 +80,7 @@ static void assert_incomplete(struct fix *f, const char *why)
 }
 
 /* An earlier command has it open, and it is too large to be saved for this step as well. */
-static void what_is_too_large_to_keep_again_is_told(void **state)
+TEST(what_is_too_large_to_keep_again_is_told)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = xmalloc(200001);
@@ -107,7 +107,7 @@ static void what_is_too_large_to_keep_again_is_told(void **state)
 }
 
 /* A writer continues with the file in the folder, not with one in the store. */
-static void what_is_open_when_it_comes_back_stays_the_same_file(void **state)
+TEST(what_is_open_when_it_comes_back_stays_the_same_file)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
@@ -127,7 +127,7 @@ static void what_is_open_when_it_comes_back_stays_the_same_file(void **state)
 
 /* The close event comes after the end of the step that opened the file, or after the begin of the
  * next. */
-static void a_close_that_is_told_late_is_no_edit(void **state)
+TEST(a_close_that_is_told_late_is_no_edit)
 {
 	struct fix *f = *state;
 
@@ -154,7 +154,7 @@ static void a_close_that_is_told_late_is_no_edit(void **state)
 }
 
 /* The list of open files is shortened, but files that are still open stay in it. */
-static void the_first_of_very_many_is_still_kept(void **state)
+TEST(the_first_of_very_many_is_still_kept)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
@@ -184,7 +184,7 @@ static int chmod_outside(struct fix *f, const char *path, mode_t mode)
 
 /* One step locked the directory, the next one opens it: the writer had the file open all the
  * time. */
-static void what_is_held_in_a_directory_that_was_locked(void **state)
+TEST(what_is_held_in_a_directory_that_was_locked)
 {
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
@@ -208,12 +208,11 @@ static void what_is_held_in_a_directory_that_was_locked(void **state)
 }
 
 /* The page was stored to before, and is not written back yet: no time stamp changes. */
-static void what_is_stored_through_a_mapping_from_before(void **state)
+TEST_WITH(what_is_stored_through_a_mapping_from_before, NULL, NULL)
 {
 	static const char *const tmp[] = {"/tmp", "/dev/shm"};
 	static const off_t places[] = {0, 50000};
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		const char *const was = getenv("TMPDIR");
 		AUTO_FREE char *restore = was ? xstrdup(was) : NULL;
@@ -251,20 +250,4 @@ static void what_is_stored_through_a_mapping_from_before(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_written_after_an_unlink_is_not_what_was),
-		TEST(what_is_written_after_a_rename_over_it_is_not_what_was),
-		TEST(what_is_too_large_to_keep_again_is_told),
-		TEST(what_is_open_when_it_comes_back_stays_the_same_file),
-		TEST(a_close_that_is_told_late_is_no_edit),
-		TEST(the_first_of_very_many_is_still_kept),
-		cmocka_unit_test(what_is_stored_through_a_mapping_from_before),
-		TEST(what_is_held_in_a_directory_that_was_locked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -74,7 +74,7 @@ static void two_commands(void)
 	_exit(5);
 }
 
-static void each_command_is_a_step(void **state)
+TEST(each_command_is_a_step)
 {
 	struct session *f = *state;
 
@@ -89,7 +89,7 @@ static void each_command_is_a_step(void **state)
 	assert_true(there(f, "a"));
 }
 
-static void headless_is_one_step(void **state)
+TEST(headless_is_one_step)
 {
 	struct session *f = *state;
 
@@ -106,7 +106,7 @@ static void edit_by_itself(void)
 	agent_do("create", "edit2", NULL);
 }
 
-static void what_the_agent_does_itself_is_ambient(void **state)
+TEST(what_the_agent_does_itself_is_ambient)
 {
 	struct session *f = *state;
 
@@ -160,7 +160,7 @@ static void leave_one_running(void)
 	_exit(read(fds[0], &byte, 1) != 0); /* until the process left behind has ended */
 }
 
-static void what_outlives_its_command_is_ambient(void **state)
+TEST(what_outlives_its_command_is_ambient)
 {
 	struct session *f = *state;
 
@@ -217,7 +217,7 @@ static void pipeline(void)
 	agent_do("create", "after", NULL);
 }
 
-static void a_pipeline_is_one_step(void **state)
+TEST(a_pipeline_is_one_step)
 {
 	struct session *f = *state;
 
@@ -241,7 +241,7 @@ static void npx(void)
 	agent_run(inner_agent);
 }
 
-static void the_agent_of_a_wrapper_is_its_child(void **state)
+TEST(the_agent_of_a_wrapper_is_its_child)
 {
 	struct session *f = *state;
 
@@ -256,7 +256,7 @@ static void umask_file(void)
 	agent_do("create", "masked", NULL);
 }
 
-static void the_callers_umask_counts(void **state)
+TEST(the_callers_umask_counts)
 {
 	struct session *f = *state;
 	AUTO_FREE char *path = path_join(f->folder, "masked");
@@ -279,7 +279,7 @@ static void write_protected(void)
 	_exit(r == 0 ? 0 : r == -EACCES ? 13 : 1);
 }
 
-static void headless_denies(void **state)
+TEST(headless_denies)
 {
 	struct session *f = *state;
 
@@ -290,7 +290,7 @@ static void headless_denies(void **state)
 	assert_false(there(f, ".envrc"));
 }
 
-static void an_answer_lets_it_go_on(void **state)
+TEST(an_answer_lets_it_go_on)
 {
 	struct session *f = *state;
 
@@ -301,7 +301,7 @@ static void an_answer_lets_it_go_on(void **state)
 	assert_true(there(f, ".envrc"));
 }
 
-static void no_is_an_answer(void **state)
+TEST(no_is_an_answer)
 {
 	struct session *f = *state;
 
@@ -328,7 +328,7 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-static void once_is_once_and_a_session_is_longer(void **state)
+TEST(once_is_once_and_a_session_is_longer)
 {
 	struct session *f = *state;
 
@@ -361,7 +361,7 @@ static void four_ask(void)
 	_exit(results[0] != 0);
 }
 
-static void one_wish_is_one_question(void **state)
+TEST(one_wish_is_one_question)
 {
 	struct session *f = *state;
 	int64_t end;
@@ -399,7 +399,7 @@ static void ask_and_die(void)
 	until_told();
 }
 
-static void a_dead_asker_takes_its_question_along(void **state)
+TEST(a_dead_asker_takes_its_question_along)
 {
 	struct session *f = *state;
 
@@ -419,7 +419,7 @@ static void go_outside(void)
 	agent_do("outside", "/tmp/x", NULL);
 }
 
-static void places_outside_are_reported_once(void **state)
+TEST(places_outside_are_reported_once)
 {
 	struct session *f = *state;
 
@@ -448,7 +448,7 @@ static void git_evil(void)
 	git_config("[core]\n\tfsmonitor = ./x\n");
 }
 
-static void a_harmless_git_config_passes(void **state)
+TEST(a_harmless_git_config_passes)
 {
 	struct session *f = *state;
 
@@ -458,7 +458,7 @@ static void a_harmless_git_config_passes(void **state)
 	assert_true(there(f, ".git/config"));
 }
 
-static void a_git_config_that_runs_things_does_not(void **state)
+TEST(a_git_config_that_runs_things_does_not)
 {
 	struct session *f = *state;
 
@@ -495,7 +495,7 @@ static void commit_by_itself(void)
 	agent_do("create", "z", NULL);
 }
 
-static void a_plan_has_gits_own_files_last(void **state)
+TEST(a_plan_has_gits_own_files_last)
 {
 	struct session *f = *state;
 
@@ -505,7 +505,7 @@ static void a_plan_has_gits_own_files_last(void **state)
 	assert_string_equal(f->words, "plan of 1: D .git D z D .git/logs");
 }
 
-static void undo_and_redo_go_there_and_back(void **state)
+TEST(undo_and_redo_go_there_and_back)
 {
 	struct session *f = *state;
 
@@ -539,7 +539,7 @@ static void many_files(void)
 	}
 }
 
-static void a_cancelled_undo_leaves_nothing_half_done(void **state)
+TEST(a_cancelled_undo_leaves_nothing_half_done)
 {
 	struct session *f = *state;
 	bool undone;
@@ -554,7 +554,7 @@ static void a_cancelled_undo_leaves_nothing_half_done(void **state)
 	assert_int_equal(there(f, "f1499"), !undone);
 }
 
-static void undo_needs_no_agent(void **state)
+TEST(undo_needs_no_agent)
 {
 	struct session *f = *state;
 
@@ -568,7 +568,7 @@ static void undo_needs_no_agent(void **state)
 	assert_false(there(f, "b"));
 }
 
-static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
+TEST(a_killed_keeper_leaves_what_the_next_one_repairs)
 {
 	struct session *f = *state;
 
@@ -583,7 +583,7 @@ static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
 	assert_non_null(strstr(f->words, "interrupted"));
 }
 
-static void shutdown_commits(void **state)
+TEST(shutdown_commits)
 {
 	struct session *f = *state;
 
@@ -593,7 +593,7 @@ static void shutdown_commits(void **state)
 	assert_log(f, "begin agent", "create a\n", "end kept=1 status=-1 paths=1\n");
 }
 
-static void the_whole_run_is_not_undone_while_it_runs(void **state)
+TEST(the_whole_run_is_not_undone_while_it_runs)
 {
 	struct session *f = *state;
 
@@ -617,7 +617,7 @@ static void run_busy(void)
 	pause();
 }
 
-static void undo_waits_for_the_command(void **state)
+TEST(undo_waits_for_the_command)
 {
 	struct session *f = *state;
 
@@ -638,7 +638,7 @@ static void undo_waits_for_the_command(void **state)
 	assert_false(there(f, "a"));
 }
 
-static void frozen_means_no_change(void **state)
+TEST(frozen_means_no_change)
 {
 	struct session *f = *state;
 
@@ -651,7 +651,7 @@ static void frozen_means_no_change(void **state)
 	assert_true(f->status != 0 || there(f, ".envrc"));
 }
 
-static void a_start_that_fails_says_why(void **state)
+TEST(a_start_that_fails_says_why)
 {
 	struct session *f = *state;
 
@@ -661,7 +661,7 @@ static void a_start_that_fails_says_why(void **state)
 	assert_string_equal(f->words, "no such agent");
 }
 
-static void without_cordon_everything_ends(void **state)
+TEST(without_cordon_everything_ends)
 {
 	struct session *f = *state;
 
@@ -672,39 +672,4 @@ static void without_cordon_everything_ends(void **state)
 	assert_int_equal(waitpid(f->pid, NULL, 0), f->pid);
 }
 
-#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(each_command_is_a_step),
-		T(headless_is_one_step),
-		T(what_the_agent_does_itself_is_ambient),
-		T(what_outlives_its_command_is_ambient),
-		T(a_pipeline_is_one_step),
-		T(the_agent_of_a_wrapper_is_its_child),
-		T(the_callers_umask_counts),
-		T(headless_denies),
-		T(an_answer_lets_it_go_on),
-		T(no_is_an_answer),
-		T(once_is_once_and_a_session_is_longer),
-		T(one_wish_is_one_question),
-		T(a_dead_asker_takes_its_question_along),
-		T(places_outside_are_reported_once),
-		T(a_harmless_git_config_passes),
-		T(a_git_config_that_runs_things_does_not),
-		T(a_plan_has_gits_own_files_last),
-		T(undo_and_redo_go_there_and_back),
-		T(a_cancelled_undo_leaves_nothing_half_done),
-		T(undo_needs_no_agent),
-		T(a_killed_keeper_leaves_what_the_next_one_repairs),
-		T(shutdown_commits),
-		T(the_whole_run_is_not_undone_while_it_runs),
-		T(undo_waits_for_the_command),
-		T(frozen_means_no_change),
-		T(a_start_that_fails_says_why),
-		T(without_cordon_everything_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

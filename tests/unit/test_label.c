@@ -19,7 +19,7 @@ static size_t argv_of(char *out, const char *text)
 	return len;
 }
 
-static void labels(void **state)
+TEST(labels)
 {
 	static const struct {
 		const char *argv, *label;
@@ -106,7 +106,6 @@ static void labels(void **state)
 		 "/tmp/claude-1"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_BUF struct buf out = BUF_INIT;
 		char argv[512];
@@ -116,12 +115,11 @@ static void labels(void **state)
 	}
 }
 
-static void a_set_up_shell_goes_on(void **state)
+TEST(a_set_up_shell_goes_on)
 {
 	static const char cut[] = "bash\0-c\0make\0...";
 	char snapshot[128], plain[64];
 
-	(void)state;
 	assert_true(label_is_set_up(
 		snapshot, argv_of(snapshot, "bash|-c|__CODEX_SNAPSHOT_OVERRIDE_SET_0=1; exec x")));
 	assert_true(label_is_set_up(cut, sizeof(cut) - 1));
@@ -131,7 +129,7 @@ static void a_set_up_shell_goes_on(void **state)
 }
 
 /* An answer that allows `rm a b` must not allow the cut rest. */
-static void what_is_left_out_shows(void **state)
+TEST(what_is_left_out_shows)
 {
 	static const struct {
 		const char *argv, *label;
@@ -143,7 +141,6 @@ static void what_is_left_out_shows(void **state)
 		{"sh\0-c\0make\0...", "make ...", 13, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_BUF struct buf out = BUF_INIT;
 
@@ -153,11 +150,10 @@ static void what_is_left_out_shows(void **state)
 	}
 }
 
-static void a_label_has_an_end(void **state)
+TEST(a_label_has_an_end)
 {
 	AUTO_BUF struct buf out = BUF_INIT, argv = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 3000; i++)
 		buf_add(&argv, "word", 5);
 	label_command(&out, argv.data, argv.len);
@@ -171,7 +167,7 @@ static void a_label_has_an_end(void **state)
 	assert_int_equal(out.len, 0);
 }
 
-static void wrappers_are_not_the_agent(void **state)
+TEST(wrappers_are_not_the_agent)
 {
 	static const struct {
 		const char *argv;
@@ -184,7 +180,6 @@ static void wrappers_are_not_the_agent(void **state)
 		{"sh|-c|", false},	  {"env", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char argv[256];
 
@@ -192,7 +187,7 @@ static void wrappers_are_not_the_agent(void **state)
 	}
 }
 
-static void an_agent_has_the_name_of_its_script(void **state)
+TEST(an_agent_has_the_name_of_its_script)
 {
 	static const struct {
 		const char *argv, *name;
@@ -208,7 +203,6 @@ static void an_agent_has_the_name_of_its_script(void **state)
 		{"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char argv[256];
 
@@ -219,16 +213,4 @@ static void an_agent_has_the_name_of_its_script(void **state)
 	assert_false(label_is_interpreter("bash"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(labels),
-		cmocka_unit_test(a_set_up_shell_goes_on),
-		cmocka_unit_test(what_is_left_out_shows),
-		cmocka_unit_test(a_label_has_an_end),
-		cmocka_unit_test(an_agent_has_the_name_of_its_script),
-		cmocka_unit_test(wrappers_are_not_the_agent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -88,13 +88,13 @@ static int read_c(int dir)
 	return openat(dir, "c", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void writes_stay_in_the_named_places(void **state)
+TEST(writes_stay_in_the_named_places)
 {
 	assert_int_equal(try_in_child(*state, create_in_a), 0);
 	assert_int_equal(try_in_child(*state, create_in_c), EACCES);
 }
 
-static void files_move_between_named_places_only(void **state)
+TEST(files_move_between_named_places_only)
 {
 	int r = try_in_child(*state, rename_a_to_c);
 
@@ -102,7 +102,7 @@ static void files_move_between_named_places_only(void **state)
 	assert_true(r == EACCES || r == EXDEV);
 }
 
-static void reading_is_free(void **state)
+TEST(reading_is_free)
 {
 	assert_int_equal(try_in_child(*state, read_c), 0);
 }
@@ -129,7 +129,7 @@ static int try_stdio(struct fixture *f, int flags, int again)
 	return WEXITSTATUS(status);
 }
 
-static void a_descriptor_for_reading_gives_no_right_to_write(void **state)
+TEST(a_descriptor_for_reading_gives_no_right_to_write)
 {
 	assert_int_equal(try_stdio(*state, O_RDONLY, O_WRONLY), EACCES);
 	assert_int_equal(try_stdio(*state, O_WRONLY, O_WRONLY), 0);
@@ -162,7 +162,7 @@ static int try_reading(struct fixture *f, const char *path, int flags)
 	return WEXITSTATUS(status);
 }
 
-static void reading_stays_in_the_named_trees(void **state)
+TEST(reading_stays_in_the_named_trees)
 {
 	struct fixture *f = *state;
 	static const char *const dirs[] = {"c/in", "c/in/yes", "c/in/no", "c/in/no/but"};
@@ -188,20 +188,9 @@ static void reading_stays_in_the_named_trees(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(writes_stay_in_the_named_places, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(files_move_between_named_places_only, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(reading_is_free, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_descriptor_for_reading_gives_no_right_to_write,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(reading_stays_in_the_named_trees, set_up,
-						tear_down),
-	};
-
 	if (landlock_abi() < LANDLOCK_ABI_NEEDED) {
 		printf("1..0 # SKIP this kernel has no Landlock of ABI %d\n", LANDLOCK_ABI_NEEDED);
 		return 0;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(set_up, tear_down, NULL, NULL);
 }

@@ -31,11 +31,10 @@ static void assert_rules(struct learned *l, const char *want)
 	learned_free(l);
 }
 
-static void each_place_once(void **state)
+TEST(each_place_once)
 {
 	struct learned *l = learned_new("/home/u", "make");
 
-	(void)state;
 	note(l, RULE_READ, "/home/u/b", false);
 	note(l, RULE_READ, "/home/u/a b", false);
 	note(l, RULE_READ, "/home/u/b", false);
@@ -50,11 +49,10 @@ static void each_place_once(void **state)
 			"\tallow = read,exec /opt/x/run\n");
 }
 
-static void many_files_are_their_directory(void **state)
+TEST(many_files_are_their_directory)
 {
 	struct learned *l = learned_new("/home/u", "make");
 
-	(void)state;
 	for (const char *name = "wxyz"; *name; name++) {
 		char path[64];
 
@@ -74,12 +72,11 @@ static void many_files_are_their_directory(void **state)
 			"\tallow = read ~/z\n");
 }
 
-static void what_is_not_for_a_machine_to_allow(void **state)
+TEST(what_is_not_for_a_machine_to_allow)
 {
 	struct learned *l = learned_new("/home/u", "make");
 	char secret[] = "/home/u/p/.env", host[] = "/run/x.sock";
 
-	(void)state;
 	assert_true(learned_allows(&(struct ask){.kind = RULE_READ, .path = secret}));
 	learned_note(l, &(struct ask){.kind = RULE_READ, .path = secret, .secret = true});
 	learned_note(l, &(struct ask){.kind = RULE_UNIX, .path = host});
@@ -91,12 +88,11 @@ static void what_is_not_for_a_machine_to_allow(void **state)
 }
 
 /* One name imitates a line of the file, another one a pattern. */
-static void names_are_hostile(void **state)
+TEST(names_are_hostile)
 {
 	struct learned *l = learned_new("/home/u", "ma\nke");
 	AUTO_BUF struct buf out = BUF_INIT;
 
-	(void)state;
 	note(l, RULE_READ, "/home/u/x\n\tallow = read /**", false);
 	note(l, RULE_READ, "/home/u/*", false);
 	note(l, RULE_WRITE, "/home/u/y\n\tallow = read /**", false);
@@ -107,14 +103,4 @@ static void names_are_hostile(void **state)
 	learned_free(l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_place_once),
-		cmocka_unit_test(many_files_are_their_directory),
-		cmocka_unit_test(what_is_not_for_a_machine_to_allow),
-		cmocka_unit_test(names_are_hostile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

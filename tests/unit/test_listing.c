@@ -18,11 +18,10 @@ static bool lacks(const struct listing *l, const char *below)
 	return listing_lacks(l, path);
 }
 
-static void names_of_its_moment(void **state)
+TEST(names_of_its_moment)
 {
 	struct listing *l;
 
-	(void)state;
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "here/below", 0700), 0);
 	l = listing_new(top);
 	assert_non_null(l);
@@ -37,17 +36,15 @@ static void names_of_its_moment(void **state)
 	listing_free(l);
 }
 
-static void unknown(void **state)
+TEST(unknown)
 {
-	(void)state;
 	assert_null(listing_new("/missing"));
 	assert_false(lacks(NULL, "missing"));
 	listing_free(NULL);
 }
 
-static void directories_are_made(void **state)
+TEST(directories_are_made)
 {
-	(void)state;
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "a/b/c", 0700), 0);
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "a/b/c", 0700), 0);
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "a/b/d", 0700), 0);
@@ -58,18 +55,13 @@ static void directories_are_made(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_its_moment),
-		cmocka_unit_test(unknown),
-		cmocka_unit_test(directories_are_made),
-	};
 	char dir[] = "/tmp/cordon-listing.XXXXXX";
 	int r;
 
 	if (!mkdtemp(dir) || chdir(dir) < 0)
 		return 1;
 	top = getcwd(NULL, 0);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
+	r = run_all(NULL, NULL, NULL, NULL);
 	r |= io_remove_tree(AT_FDCWD, dir) < 0;
 	free(top);
 	return r;

@@ -47,12 +47,11 @@ static off_t size(const char *name)
 	return stat(name, &st) < 0 ? -1 : st.st_size;
 }
 
-static void a_full_one_is_put_aside(void **state)
+TEST(a_full_one_is_put_aside)
 {
 	ino_t full = number("cordon.log");
 	int fd = log_open_in(top, LOG_ERROR, NULL);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(number("cordon.log.1"), full);
 	assert_int_equal(size("cordon.log"), 0);
@@ -82,14 +81,13 @@ static int opened(pid_t pid, const char *name)
 }
 
 /* Two starting processes both find it full: the second one must get the first one's new file. */
-static void it_is_put_aside_once(void **state)
+TEST(it_is_put_aside_once)
 {
 	AUTO_CLOSE int first = open("cordon.log", O_RDONLY | O_CLOEXEC);
 	ino_t full = number("cordon.log");
 	int status;
 	pid_t second;
 
-	(void)state;
 	assert_int_equal(flock(first, LOCK_EX | LOCK_NB), 0);
 	second = fork();
 	if (second == 0)
@@ -105,14 +103,4 @@ static void it_is_put_aside_once(void **state)
 	assert_int_equal(size("cordon.log"), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_full_one_is_put_aside),
-		TEST(it_is_put_aside_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

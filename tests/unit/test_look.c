@@ -26,11 +26,10 @@ static void refuses(const char *text, const char *words)
 		fail_msg("'%s' is not in '%s'", words, err.text);
 }
 
-static void shipped_files_load_at_every_depth(void **state)
+TEST(shipped_files_load_at_every_depth)
 {
 	struct err err = {0};
 
-	(void)state;
 	for (const struct builtin_file *f = builtin_files; f->name; f++) {
 		if (str_ends(f->name, ".keys") && parse_keys(f->text, &err) < 0)
 			fail_msg("%s: %s", f->name, err.text);
@@ -45,13 +44,12 @@ static void shipped_files_load_at_every_depth(void **state)
 	}
 }
 
-static void no_answer_on_enter_space_or_y(void **state)
+TEST(no_answer_on_enter_space_or_y)
 {
 	static const char *const actions[] = {"allow", "confirm", "force", "end-agent"};
 	static const char *const keys[] = {"Enter", "Space", "y",	"Y",
 					   "C-m",   "C-j",   "a Enter", "M-y"};
 
-	(void)state;
 	for (size_t a = 0; a < ARRAY_LEN(actions); a++) {
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
 			char text[128];
@@ -64,17 +62,15 @@ static void no_answer_on_enter_space_or_y(void **state)
 	}
 }
 
-static void lasting_allow_needs_two_keys(void **state)
+TEST(lasting_allow_needs_two_keys)
 {
-	(void)state;
 	refuses("[keys \"approvals\"]\nallow-command = c\n", "at least two keys");
 	refuses("[keys \"approvals\"]\nallow-command = c\n", "at least two keys");
 	assert_int_equal(parse_keys("[keys \"approvals\"]\nallow-command = A t\n", NULL), 0);
 }
 
-static void terminal_binds_after_the_prefix_only(void **state)
+TEST(terminal_binds_after_the_prefix_only)
 {
-	(void)state;
 	refuses("[keys \"terminal\"]\nhelp = F1\n", "begins with the prefix");
 	refuses("[keymap]\nprefix = a\n", "prefix is one key");
 	refuses("[keymap]\nprefix = Enter\n", "prefix is one key");
@@ -83,9 +79,8 @@ static void terminal_binds_after_the_prefix_only(void **state)
 		0);
 }
 
-static void clashes_are_errors(void **state)
+TEST(clashes_are_errors)
 {
-	(void)state;
 	refuses("[keys \"steps\"]\nundo = u\nredo = u\n", "t.keys:3: redo clashes with undo = u");
 	refuses("[keys \"steps\"]\nundo = g\nredo = g g\n", "clashes");
 	refuses("[keys]\ntop = g g\n[keys \"steps\"]\nundo = g\n",
@@ -93,13 +88,12 @@ static void clashes_are_errors(void **state)
 	assert_int_equal(parse_keys("[keys]\nquit = q\n[keys \"steps\"]\nback = q\n", NULL), 0);
 }
 
-static void mistakes_name_the_nearest_word(void **state)
+TEST(mistakes_name_the_nearest_word)
 {
 	struct err err = {0};
 	struct theme t;
 	const char *bad = "[color \"event\"]\n\tdenny = red\n";
 
-	(void)state;
 	refuses("[keys]\n\nalow = a\n", "t.keys:3: unknown action 'alow': did you mean 'allow'?");
 	refuses("[keys \"stepz\"]\nup = k\n", "unknown part");
 	refuses("[keys]\nup = C-\n", "is no key");
@@ -109,35 +103,32 @@ static void mistakes_name_the_nearest_word(void **state)
 	assert_non_null(strstr(err.text, "x.theme:2: unknown role 'denny': did you mean 'deny'?"));
 }
 
-static void a_bad_theme_changes_nothing(void **state)
+TEST(a_bad_theme_changes_nothing)
 {
 	struct theme t;
 	const char *bad = "[color]\ntext = red\nborder = purpel\n";
 
-	(void)state;
 	assert_int_equal(theme_load(&t, "default", NULL, DEPTH_256, NULL), 0);
 	assert_int_equal(theme_parse(&t, "x", bad, strlen(bad), DEPTH_256, NULL), -EINVAL);
 	assert_string_equal(t.name, "Default");
 	assert_int_equal(theme_load(&t, "nothere", NULL, DEPTH_256, NULL), -ENOENT);
 }
 
-static void roles_fall_back_leftwards(void **state)
+TEST(roles_fall_back_leftwards)
 {
 	struct theme t;
 	const char *text = "[color]\ntext = 7 0\nalert = red\n";
 
-	(void)state;
 	assert_int_equal(theme_parse(&t, "x", text, strlen(text), DEPTH_256, NULL), 0);
 	assert_int_equal(t.roles[ROLE_ALERT_KEY].fg, COLOR_INDEX(1));
 	assert_int_equal(t.roles[ROLE_ALERT_KEY].bg, COLOR_INDEX(0));
 	assert_int_equal(t.roles[ROLE_DIFF_ADD].fg, COLOR_INDEX(7));
 }
 
-static void colours_come_down_to_the_depth(void **state)
+TEST(colours_come_down_to_the_depth)
 {
 	struct theme t;
 
-	(void)state;
 	assert_int_equal(color_reduce(COLOR_RGB(255, 0, 0), DEPTH_256), COLOR_INDEX(196));
 	assert_int_equal(color_reduce(COLOR_RGB(128, 128, 128), DEPTH_256), COLOR_INDEX(244));
 	assert_int_equal(color_reduce(COLOR_INDEX(196), DEPTH_16), COLOR_INDEX(1));
@@ -147,14 +138,13 @@ static void colours_come_down_to_the_depth(void **state)
 		assert_int_equal(t.roles[i].fg | t.roles[i].bg, COLOR_DEFAULT);
 }
 
-static void sequences_and_prefix(void **state)
+TEST(sequences_and_prefix)
 {
 	struct keymap *km = NULL;
 	struct keymap_state st = {0};
 	enum action a = ACTION_NONE;
 	char keys[32];
 
-	(void)state;
 	assert_int_equal(keymap_load(&km, "vim", NULL, NULL), 0);
 	assert_int_equal(keymap_feed(km, &st, PLACE_TERMINAL, (struct key){'q', 0}, &a),
 			 KEYMAP_NONE);
@@ -173,11 +163,10 @@ static void sequences_and_prefix(void **state)
 	keymap_free(km);
 }
 
-static void every_action_is_bound(void **state)
+TEST(every_action_is_bound)
 {
 	struct keymap *km = NULL;
 
-	(void)state;
 	assert_int_equal(keymap_load(&km, "default", NULL, NULL), 0);
 	for (int a = 1; a < ACTION_COUNT; a++) {
 		bool bound = false;
@@ -191,12 +180,11 @@ static void every_action_is_bound(void **state)
 }
 
 /* All actions of the agent's pane can be reached by the prefix, with every shipped keymap. */
-static void the_prefix_reaches_the_same_everywhere(void **state)
+TEST(the_prefix_reaches_the_same_everywhere)
 {
 	static const char *const names[] = {"vim", "emacs"};
 	struct keymap *base = NULL;
 
-	(void)state;
 	assert_int_equal(keymap_load(&base, "default", NULL, NULL), 0);
 	for (size_t k = 0; k < ARRAY_LEN(names); k++) {
 		struct keymap *km = NULL;
@@ -222,34 +210,14 @@ static int collect(void *data, const struct ini_line *l, struct err *err)
 	return 0;
 }
 
-static void git_config_syntax(void **state)
+TEST(git_config_syntax)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	const char *text =
 		"# c\n[A \"b\\\"c\"] x = 1 ; c\n\ty=\" a;b \" z \n[d]\nflag\nlong = a\\\n b\n";
 
-	(void)state;
 	assert_int_equal(ini_parse("f", text, strlen(text), collect, &b, NULL), 0);
 	assert_string_equal(b.data, "2 a/b\"c x=1|3 a/b\"c y= a;b  z|5 d/ flag=|7 d/ long=a b|");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped_files_load_at_every_depth),
-		cmocka_unit_test(no_answer_on_enter_space_or_y),
-		cmocka_unit_test(lasting_allow_needs_two_keys),
-		cmocka_unit_test(terminal_binds_after_the_prefix_only),
-		cmocka_unit_test(clashes_are_errors),
-		cmocka_unit_test(mistakes_name_the_nearest_word),
-		cmocka_unit_test(a_bad_theme_changes_nothing),
-		cmocka_unit_test(roles_fall_back_leftwards),
-		cmocka_unit_test(colours_come_down_to_the_depth),
-		cmocka_unit_test(sequences_and_prefix),
-		cmocka_unit_test(every_action_is_bound),
-		cmocka_unit_test(the_prefix_reaches_the_same_everywhere),
-		cmocka_unit_test(git_config_syntax),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

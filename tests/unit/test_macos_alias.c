@@ -9,7 +9,7 @@
 
 /* ---- the argument ---------------------------------------------------------------------------- */
 
-static void arguments(void **state)
+TEST(arguments)
 {
 	static const char *const bad[] = {"",
 					  "127.0.0.1",
@@ -38,7 +38,6 @@ static void arguments(void **state)
 					  "127.0.0.4294967298"};
 	uint32_t got = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		if (alias_parse(&got, bad[i]))
 			fail_msg("taken: '%s'", bad[i]);
@@ -48,11 +47,10 @@ static void arguments(void **state)
 }
 
 /* It accepts what inet_pton(3) accepts, except for the three, and no other network. */
-static void every_address_of_some(void **state)
+TEST(every_address_of_some)
 {
 	uint64_t seed = 7;
 
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		uint32_t want, got;
 		char text[32];
@@ -151,11 +149,10 @@ static int run(struct fake *f, int argc, const char *one)
 	return alias_run(&os, argc, argv);
 }
 
-static void rights(void **state)
+TEST(rights)
 {
 	struct fake f = {.n = 1, .there = {0x7f000001}};
 
-	(void)state;
 	assert_int_equal(run(&f, 2, "127.0.0.2"), ALIAS_DONE);
 	assert_int_equal(f.added, 0x7f000002);
 	assert_int_equal(f.rights, GONE);
@@ -177,7 +174,7 @@ static void rights(void **state)
 	}
 }
 
-static void failures(void **state)
+TEST(failures)
 {
 	static const struct {
 		struct fake f;
@@ -191,7 +188,6 @@ static void failures(void **state)
 		{{.give_up = -EPERM}, ALIAS_NO_RIGHTS, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		struct fake f = known[i].f;
 
@@ -202,14 +198,4 @@ static void failures(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments),
-		cmocka_unit_test(every_address_of_some),
-		cmocka_unit_test(rights),
-		cmocka_unit_test(failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

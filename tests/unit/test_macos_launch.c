@@ -23,7 +23,7 @@
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
-static void environment(void **state)
+TEST_WITH(environment, NULL, NULL)
 {
 	static const char *const env[] = {"PATH=/bin",
 					  "DYLD_INSERT_LIBRARIES=/x",
@@ -48,7 +48,6 @@ static void environment(void **state)
 	char **got = mac_env(env, "/own", own);
 	size_t n = 0;
 
-	(void)state;
 	for (; got[n]; n++) {
 		assert_non_null(want[n]);
 		assert_string_equal(got[n], want[n]);
@@ -199,7 +198,7 @@ static void finish(struct run *r, char *out, size_t size)
 	sbpl_done(&r->profile.sbpl);
 }
 
-static void runs_by_program(void **state)
+TEST(runs_by_program)
 {
 	static const char *const argv[] = {"sh",
 					   "-c",
@@ -233,7 +232,7 @@ static void runs_by_program(void **state)
 }
 
 /* sandbox-exec reports it by an exit status of its own, without a message. */
-static void no_program_for_the_program(void **state)
+TEST(no_program_for_the_program)
 {
 	static const char *const argv[] = {"no-such-program-here", NULL};
 	const struct place *p = *state;
@@ -252,7 +251,7 @@ static void no_program_for_the_program(void **state)
 }
 
 /* Apple's programs remove these variables before the program starts, like this test's program. */
-static void the_loaders_variables_reach_the_program(void **state)
+TEST(the_loaders_variables_reach_the_program)
 {
 	static const char *const argv[] = {"sh", "-c", "echo \"$DYLD_INSERT_LIBRARIES $X\"", NULL};
 	static const char *const own[] = {"DYLD_INSERT_LIBRARIES=/our own", "X=1", NULL};
@@ -273,7 +272,7 @@ static void the_loaders_variables_reach_the_program(void **state)
 	assert_non_null(strstr(out, "/our own 1\n"));
 }
 
-static void a_long_profile_is_a_file(void **state)
+TEST(a_long_profile_is_a_file)
 {
 	static const char *const argv[] = {"/bin/true", NULL};
 	const struct place *p = *state;
@@ -294,7 +293,7 @@ static void a_long_profile_is_a_file(void **state)
 	assert_int_equal(access(p->dir, F_OK), -1);
 }
 
-static void runs_by_helper(void **state)
+TEST(runs_by_helper)
 {
 	static const char *const argv[] = {"sh",
 					   "-c",
@@ -327,7 +326,7 @@ static void runs_by_helper(void **state)
 
 /* If the keeper dies before it has named the process, or has another version, no process is
  * left. */
-static void no_order_no_program(void **state)
+TEST(no_order_no_program)
 {
 	const struct place *p = *state;
 	const struct helper_spec spec = {
@@ -347,7 +346,7 @@ static void no_order_no_program(void **state)
 }
 
 /* Orders of maximum size: larger than a pipe. */
-static void orders(void **state)
+TEST_WITH(orders, NULL, NULL)
 {
 	AUTO_FREE char *large = xcalloc(1, 200001);
 	char *argv[] = {(char[]){"a"}, (char[]){""}, large, NULL}, *none[] = {NULL};
@@ -363,7 +362,6 @@ static void orders(void **state)
 	int fds[2], status;
 	pid_t pid;
 
-	(void)state;
 	memset(large, 'x', 200000);
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
@@ -387,7 +385,7 @@ static void orders(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void failures(void **state)
+TEST(failures)
 {
 	static const char *const none[] = {"/nonexistent/program", NULL};
 	static const char *const unfound[] = {"no-such-program-here", NULL};
@@ -430,7 +428,7 @@ static void failures(void **state)
 }
 
 /* Descendants in sessions of their own, whose parents have ended, and which ignore signals. */
-static void nothing_is_left(void **state)
+TEST(nothing_is_left)
 {
 	static const char *const argv[] = {"sh", "-c",
 					   "for i in 1 2 3; do setsid sh -c 'trap \"\" TERM HUP; "
@@ -494,18 +492,18 @@ static void who_dies_takes_them_along(bool well, const struct place *p)
 	finish(&r, out, sizeof(out));
 }
 
-static void a_warden_outlives_its_keeper(void **state)
+TEST(a_warden_outlives_its_keeper)
 {
 	who_dies_takes_them_along(false, *state);
 }
 
-static void a_warden_that_is_stopped_ends_nobody(void **state)
+TEST(a_warden_that_is_stopped_ends_nobody)
 {
 	who_dies_takes_them_along(true, *state);
 }
 
 /* Descriptors with high numbers are not inherited either. */
-static void no_other_descriptors(void **state)
+TEST(no_other_descriptors)
 {
 	static const char *const argv[] = {"sh", "-c", "ls /proc/self/fd | wc -l", NULL};
 	const int numbers[] = {3, 11, 100, 1000, 5000};
@@ -535,7 +533,7 @@ static void no_other_descriptors(void **state)
 
 /* ---- whom it runs as ------------------------------------------------------------------------- */
 
-static void who_typed_sudo(void **state)
+TEST_WITH(who_typed_sudo, NULL, NULL)
 {
 	static const char *const bad[] = {NULL, "",	      "0",	     "-1",  "1x",
 					  " 1", "4294967295", "99999999999", "0x1", "3999999999"};
@@ -546,7 +544,6 @@ static void who_typed_sudo(void **state)
 	struct human h;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(human_find(&h, &spec, &err), 0);
 	assert_true(h.known && h.uid == 1 && h.gid == 1 && h.n_groups >= 1);
 	assert_string_equal(h.name, "daemon");
@@ -594,7 +591,7 @@ static int try_to_become(const struct human *h)
 	return WEXITSTATUS(status);
 }
 
-static void root_is_gone_for_good(void **state)
+TEST(root_is_gone_for_good)
 {
 	const struct place *p = *state;
 	const struct human h = {
@@ -631,25 +628,6 @@ static void root_is_gone_for_good(void **state)
 
 int main(int argc, char **argv)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(environment),
-		T(runs_by_program),
-		T(no_program_for_the_program),
-		T(the_loaders_variables_reach_the_program),
-		T(a_long_profile_is_a_file),
-		T(runs_by_helper),
-		T(no_order_no_program),
-		cmocka_unit_test(orders),
-		T(failures),
-		T(no_other_descriptors),
-		cmocka_unit_test(who_typed_sudo),
-		T(root_is_gone_for_good),
-		T(nothing_is_left),
-		T(a_warden_outlives_its_keeper),
-		T(a_warden_that_is_stopped_ends_nobody),
-	};
-
 	helper_fake(argc, argv, fake_inside);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, teardown, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static char *what_it_heard(const struct fixture *f)
 }
 
 /* The agent's only way out: checked by name, asked about, connected, and reported. */
-static void the_network(void **state)
+TEST(the_network)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *heard = NULL, *denied = NULL, *strange = NULL, *flows = NULL;
@@ -184,7 +184,7 @@ static char *python(struct fixture *f, enum window_strategy strategy, uint16_t c
 	return what_it_heard(f);
 }
 
-static void ports_of_its_own(void **state)
+TEST(ports_of_its_own)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *heard = python(f, WINDOW_PORT, 2,
@@ -203,7 +203,7 @@ static void ports_of_its_own(void **state)
 }
 
 /* A manipulated file in the session's directory gives no ports; the keeper continues. */
-static void ports_that_were_fiddled_with(void **state)
+TEST(ports_that_were_fiddled_with)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *heard = python(
@@ -225,7 +225,7 @@ static void ports_that_were_fiddled_with(void **state)
 			    "b'' b'' True\nb'\\x00' 3000\nEACCES EACCES True\nEACCES EACCES\n");
 }
 
-static void a_device_of_its_own(void **state)
+TEST(a_device_of_its_own)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *none = NULL, *heard = NULL;
@@ -244,7 +244,7 @@ static void a_device_of_its_own(void **state)
 }
 
 /* The helper is run once, with the address only, and its answer is checked. */
-static void an_address_that_is_not_there(void **state)
+TEST(an_address_that_is_not_there)
 {
 	static const char *const none[] = {"true", NULL};
 	static const struct {
@@ -287,14 +287,6 @@ static void an_address_that_is_not_there(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_network, setup, teardown),
-		cmocka_unit_test_setup_teardown(ports_of_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(ports_that_were_fiddled_with, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_device_of_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_address_that_is_not_there, setup, teardown),
-	};
-
 	helper_fake(argc, argv, inside_nobody);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, teardown, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static const struct probe *line_of(const struct probe_report *r, const char *nam
 	return NULL;
 }
 
-static void probe_lines(void **state)
+TEST(probe_lines)
 {
 	static const struct {
 		struct host host;
@@ -72,7 +72,6 @@ static void probe_lines(void **state)
 		 BACKEND_FILES | BACKEND_NET},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		const struct mac_os os = {.data = (void *)(uintptr_t)&list[i].host,
 					  .look_at_host = fake_host,
@@ -116,7 +115,7 @@ static void probe_lines(void **state)
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
 
-static void quotas(void **state)
+TEST(quotas)
 {
 	static const struct {
 		uint64_t resident;
@@ -146,7 +145,6 @@ static void quotas(void **state)
 	struct mac_usage u = {.resident = 2001};
 	char why[200];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
 		u = (struct mac_usage){.resident = looks[i].resident,
 				       .processes = looks[i].processes,
@@ -173,11 +171,10 @@ static void quotas(void **state)
 			 QUOTA_END);
 }
 
-static void quotas_of_a_machine(void **state)
+TEST(quotas_of_a_machine)
 {
 	struct quota_limits l = quota_limits_of(16u << 20, 0, 100);
 
-	(void)state;
 	assert_int_equal(l.memory_hard, 12u << 20);
 	assert_int_equal(l.memory_soft, 8u << 20);
 	assert_int_equal(l.processes_hard, 100);
@@ -189,13 +186,4 @@ static void quotas_of_a_machine(void **state)
 	assert_int_equal(l.memory_hard, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probe_lines),
-		cmocka_unit_test(quotas),
-		cmocka_unit_test(quotas_of_a_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

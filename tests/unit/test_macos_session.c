@@ -8,7 +8,7 @@
 
 /* The log reports when the agent's number is known; the agent ends when the last line was
  * reported. */
-static void a_session(void **state)
+TEST(a_session)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *command =
@@ -64,7 +64,7 @@ static void a_session(void **state)
 }
 
 /* A message for an agent stays unchanged: the log's program is not named in it. */
-static void without_a_log(void **state)
+TEST(without_a_log)
 {
 	static const char *const argv[] = {"sh", "-c", "kill -9 $$", NULL};
 	struct fixture *f = *state;
@@ -80,7 +80,7 @@ static void without_a_log(void **state)
 	seatbelt_stop(sb);
 }
 
-static void above_its_quota(void **state)
+TEST(above_its_quota)
 {
 	static const char *const argv[] = {"sleep", "300", NULL};
 	struct fixture *f = *state;
@@ -96,7 +96,7 @@ static void above_its_quota(void **state)
 }
 
 /* The session ends all the same, and the warden continues. */
-static void who_does_not_go_is_told_of(void **state)
+TEST(who_does_not_go_is_told_of)
 {
 	static const char *const argv[] = {"sleep", "300", NULL};
 	struct fixture *f = *state;
@@ -109,7 +109,7 @@ static void who_does_not_go_is_told_of(void **state)
 }
 
 /* By the setting; the profile is the program's argument. */
-static void by_sandbox_exec(void **state)
+TEST(by_sandbox_exec)
 {
 	static const char *const set[] = {"sandbox.seatbelt=sandbox-exec", NULL};
 	static const char *const argv[] = {"sh", "-c", "[ \"$BY\" = sandbox-exec ]", NULL};
@@ -130,7 +130,7 @@ static void by_sandbox_exec(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	static const char *const none[] = {"no-such-program-here", NULL};
 	static const char *const over[] = {"/x", NULL};
@@ -259,7 +259,7 @@ static void touch_go(struct fixture *f, const struct es_system *system)
 	seatbelt_stop(sb);
 }
 
-static void with_a_client(void **state)
+TEST(with_a_client)
 {
 	struct fixture *f = *state;
 	const struct es_system system = {
@@ -287,7 +287,7 @@ static void with_a_client(void **state)
 }
 
 /* The profile alone confines, and a message says so. */
-static void without_the_entitlement(void **state)
+TEST(without_the_entitlement)
 {
 	struct fixture *f = *state;
 	const struct es_system system = {
@@ -332,7 +332,7 @@ static int nobody_known(struct human *ret, const struct human_spec *spec, struct
 }
 
 /* The agent, its directory and its cache are the user's; the keeper is unchanged. */
-static void the_agent_is_the_humans(void **state)
+TEST(the_agent_is_the_humans)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *command =
@@ -373,7 +373,7 @@ static void the_agent_is_the_humans(void **state)
 	seatbelt_stop(sb);
 }
 
-static void nobody_is_known(void **state)
+TEST(nobody_is_known)
 {
 	static const char *const argv[] = {"true", NULL};
 	static const char *const set[] = {"sandbox.as-root=true", NULL};
@@ -404,19 +404,6 @@ static void nobody_is_known(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_session, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_log, setup, teardown),
-		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_does_not_go_is_told_of, setup, teardown),
-		cmocka_unit_test_setup_teardown(by_sandbox_exec, setup, teardown),
-		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_agent_is_the_humans, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_is_known, setup, teardown),
-	};
-
 	helper_fake(argc, argv, inside_nobody);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, teardown, NULL, NULL);
 }

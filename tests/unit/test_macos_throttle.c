@@ -33,7 +33,7 @@ static bool is_stopped(pid_t pid)
 	return strstr(text, ") T ") != NULL;
 }
 
-static void slowed_and_free_again(void **state)
+TEST(slowed_and_free_again)
 {
 	struct fixture *f = *state;
 	struct told told = {.ends = 0};
@@ -86,10 +86,6 @@ static void slowed_and_free_again(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),
-	};
-
 	helper_fake(argc, argv, inside_nobody);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(setup, teardown, NULL, NULL);
 }

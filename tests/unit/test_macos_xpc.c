@@ -65,9 +65,8 @@ static const struct line {
 	{"Sandbox: x(77) deny(1) ", -EINVAL, "", 0, "", "", 0},
 };
 
-static void lines_of_the_log(void **state)
+TEST(lines_of_the_log)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		const struct line *l = &lines[i];
 		struct violation v = {.count = 0};
@@ -87,7 +86,7 @@ static void lines_of_the_log(void **state)
 	}
 }
 
-static void hints(void **state)
+TEST(hints)
 {
 	static const struct {
 		const char *line;
@@ -103,7 +102,6 @@ static void hints(void **state)
 	};
 	unsigned all = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct violation v = {.count = 0};
 		const char *words = NULL;
@@ -119,11 +117,10 @@ static void hints(void **state)
 }
 
 /* Cut and corrupted lines give an answer, never a fault. */
-static void broken_lines(void **state)
+TEST(broken_lines)
 {
 	uint64_t seed = 42;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		for (size_t n = 0; n <= strlen(lines[i].text); n++) {
 			AUTO_FREE char *text = xstrndup(lines[i].text, n);
@@ -139,7 +136,7 @@ static void broken_lines(void **state)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static void settings(void **state)
+TEST(settings)
 {
 	static const char *const set[] = {
 		"xpc.mode=audit",    "xpc.allow=com.apple.pasteboard.1", "xpc.allow=my.*",
@@ -153,7 +150,6 @@ static void settings(void **state)
 	struct mach_services m;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(config_load(&c, &spec, &err), 0);
 	assert_int_equal(xpc_config_load(&x, c, &err), 0);
 	assert_int_equal(x.mode, XPC_AUDIT);
@@ -174,14 +170,4 @@ static void settings(void **state)
 	config_free(c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_the_log),
-		cmocka_unit_test(hints),
-		cmocka_unit_test(broken_lines),
-		cmocka_unit_test(settings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -22,21 +22,19 @@ static void becomes(const char *text, const char *expected, size_t covered)
 	}
 }
 
-static void secrets_are_covered_wherever_they_are_split(void **state)
+TEST(secrets_are_covered_wherever_they_are_split)
 {
-	(void)state;
 	becomes("key=S3CRET.", "key=******.", 1);
 	becomes("S3CRETS3CRET", "************", 2);
 	becomes("SSS3CRETSS-otherS3CRET", "SS********************", 3);
 	becomes("S3CRES3CRE SS-othe", "S3CRES3CRE SS-othe", 0);
 }
 
-static void only_a_beginning_is_held_back(void **state)
+TEST(only_a_beginning_is_held_back)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct mask m = {.held = BUF_INIT};
 
-	(void)state;
 	mask_feed(&m, secrets, ARRAY_LEN(secrets), "abc", 3, &out);
 	assert_string_equal(out.data, "abc");
 	mask_feed(&m, secrets, ARRAY_LEN(secrets), "S3", 2, &out);
@@ -46,14 +44,13 @@ static void only_a_beginning_is_held_back(void **state)
 	mask_done(&m);
 }
 
-static void the_rest_is_covered_after_a_pause(void **state)
+TEST(the_rest_is_covered_after_a_pause)
 {
 	static const char *const pieces[] = {"SS3",  "CR", "ETS3", "C.SS-o",
 					     "ther", "S3", "",	   "CRET"};
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct mask m = {.held = BUF_INIT};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
 		mask_feed(&m, secrets, ARRAY_LEN(secrets), pieces[i], strlen(pieces[i]), &out);
 		mask_end(&m, &out);
@@ -63,13 +60,4 @@ static void the_rest_is_covered_after_a_pause(void **state)
 	mask_done(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(secrets_are_covered_wherever_they_are_split),
-		cmocka_unit_test(only_a_beginning_is_held_back),
-		cmocka_unit_test(the_rest_is_covered_after_a_pause),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -4,11 +4,10 @@
 #include "core/session/model.h"
 #include "tests/support/check.h"
 
-static void a_search_along_the_path_is_one_row(void **state)
+TEST(a_search_along_the_path_is_one_row)
 {
 	struct model m;
 
-	(void)state;
 	model_init(&m);
 	model_add_exec(&m, 1, 7, "rg x", "/usr/local/bin/rg");
 	model_add_exec(&m, 1, 7, "rg x", "/usr/bin/rg");
@@ -25,13 +24,12 @@ static void a_search_along_the_path_is_one_row(void **state)
 }
 
 /* A step that is undone in only one of its folders counts as kept: undo takes the rest. */
-static void what_is_undone_in_one_folder_is_kept(void **state)
+TEST(what_is_undone_in_one_folder_is_kept)
 {
 	static char command[] = "c";
 	const struct step_info one = {.id = 1, .command = command};
 	struct model m;
 
-	(void)state;
 	model_init(&m);
 	model_add_earlier(&m, &one, 1, true);
 	assert_true(model_step(&m, 1)->undone);
@@ -50,12 +48,11 @@ static void what_is_undone_in_one_folder_is_kept(void **state)
 
 /* A change after an undo ends its redo; a further undo does not restore the redo of earlier
  * ones. */
-static void what_was_undone_stays_so(void **state)
+TEST(what_was_undone_stays_so)
 {
 	struct model m;
 	struct step_info one = {.id = 1}, two = {.id = 2}, three = {.id = 3};
 
-	(void)state;
 	model_init(&m);
 	for (int64_t id = 1; id <= 3; id++)
 		model_add_step(&m, id, STEP_COMMAND, "x", 0)->running = id == 3;
@@ -77,11 +74,10 @@ static void what_was_undone_stays_so(void **state)
 }
 
 /* The end of the turn, if something tells it, counts more than what is still drawn or runs. */
-static void the_end_of_a_turn_is_rest(void **state)
+TEST(the_end_of_a_turn_is_rest)
 {
 	struct model m;
 
-	(void)state;
 	model_init(&m);
 	m.printed_us = clock_mono_us();
 	assert_string_equal(model_state(&m), "working");
@@ -96,14 +92,4 @@ static void the_end_of_a_turn_is_rest(void **state)
 	model_done(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_search_along_the_path_is_one_row),
-		cmocka_unit_test(what_was_undone_stays_so),
-		cmocka_unit_test(the_end_of_a_turn_is_rest),
-		cmocka_unit_test(what_is_undone_in_one_folder_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

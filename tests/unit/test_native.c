@@ -220,7 +220,7 @@ static int run(struct fixture *f, const char *script)
 
 /* ---- what an agent finds --------------------------------------------------------------------- */
 
-static void exit_status_and_output_come_through(void **state)
+TEST(exit_status_and_output_come_through)
 {
 	struct fixture *f = *state;
 
@@ -230,7 +230,7 @@ static void exit_status_and_output_come_through(void **state)
 	assert_int_equal(run(f, "(sleep 60 &); exit 0"), 0);
 }
 
-static void what_cannot_be_run_says_why(void **state)
+TEST(what_cannot_be_run_says_why)
 {
 	struct fixture *f = *state;
 	const char *missing[] = {"no-such-command", NULL}, *plain[] = {"/etc/passwd", NULL},
@@ -242,7 +242,7 @@ static void what_cannot_be_run_says_why(void **state)
 	assert_int_equal(run_argv(f, dir), 126);
 }
 
-static void hidden_paths_do_not_exist(void **state)
+TEST(hidden_paths_do_not_exist)
 {
 	struct fixture *f = *state;
 
@@ -250,7 +250,7 @@ static void hidden_paths_do_not_exist(void **state)
 	assert_says(f, "cat .env 2>/dev/null || echo no", "no\n");
 }
 
-static void only_the_folder_and_private_places_take_writes(void **state)
+TEST(only_the_folder_and_private_places_take_writes)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *made = xasprintf("%s/made", f->folder);
@@ -263,7 +263,7 @@ static void only_the_folder_and_private_places_take_writes(void **state)
 	assert_int_equal(access(made, F_OK), 0);
 }
 
-static void an_overlay_keeps_the_host_as_it_is(void **state)
+TEST(an_overlay_keeps_the_host_as_it_is)
 {
 	struct fixture *f = *state;
 	char *over = make_dir(f, "over");
@@ -280,7 +280,7 @@ static void an_overlay_keeps_the_host_as_it_is(void **state)
 	assert_int_equal(access(made, F_OK), -1);
 }
 
-static void the_agent_has_nothing_of_cordon(void **state)
+TEST(the_agent_has_nothing_of_cordon)
 {
 	struct fixture *f = *state;
 
@@ -294,14 +294,14 @@ static void the_agent_has_nothing_of_cordon(void **state)
 		"0\nNoNewPrivs:1\n");
 }
 
-static void standard_output_may_be_opened_again(void **state)
+TEST(standard_output_may_be_opened_again)
 {
 	struct fixture *f = *state;
 
 	assert_says(f, "echo yes >/dev/stdout; echo too >/proc/self/fd/2", "yes\ntoo\n");
 }
 
-static void the_network_is_shut(void **state)
+TEST(the_network_is_shut)
 {
 	struct fixture *f = *state;
 
@@ -309,7 +309,7 @@ static void the_network_is_shut(void **state)
 	assert_says(f, "grep -c eth /proc/net/dev", "0\n");
 }
 
-static void the_death_of_the_keeper_takes_all_along(void **state)
+TEST(the_death_of_the_keeper_takes_all_along)
 {
 	const char *argv[] = {"sh", "-c",
 			      "setsid sleep 100 & (setsid sleep 100 &); echo up; sleep 100", NULL};
@@ -336,23 +336,11 @@ static void the_death_of_the_keeper_takes_all_along(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(exit_status_and_output_come_through),
-		TEST(what_cannot_be_run_says_why),
-		TEST(hidden_paths_do_not_exist),
-		TEST(only_the_folder_and_private_places_take_writes),
-		TEST(an_overlay_keeps_the_host_as_it_is),
-		TEST(the_agent_has_nothing_of_cordon),
-		TEST(standard_output_may_be_opened_again),
-		TEST(the_network_is_shut),
-		TEST(the_death_of_the_keeper_takes_all_along),
-	};
 	struct err err = {0};
 
 	if ((native_probe(NULL, &err) & BACKEND_REQUIRED) != BACKEND_REQUIRED) {
 		printf("1..0 # SKIP %s\n", err.text);
 		return 0;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(set_up, tear_down, NULL, NULL);
 }

@@ -6,13 +6,12 @@
 #include "core/net/dns.h"
 #include "tests/support/check.h"
 
-static void a_query_of_ours_is_read_again(void **state)
+TEST(a_query_of_ours_is_read_again)
 {
 	uint8_t msg[DNS_UDP_MIN];
 	size_t n = dns_query(msg, 0x1234, "registry.npmjs.org", DNS_AAAA);
 	struct dns_question q;
 
-	(void)state;
 	assert_int_equal(dns_read_question(&q, msg, n), 0);
 	assert_int_equal(q.id, 0x1234);
 	assert_string_equal(q.name, "registry.npmjs.org");
@@ -23,7 +22,7 @@ static void a_query_of_ours_is_read_again(void **state)
 }
 
 /* A client's query with mixed case, flags and an option. */
-static void a_query_is_built_anew(void **state)
+TEST(a_query_is_built_anew)
 {
 	static const uint8_t opt[] = {0, 0, 41, 4, 208, 0,   0,	  0x80, 1,  0,
 				      8, 9, 9,	0, 4,	'd', 'a', 't',	'a'};
@@ -32,7 +31,6 @@ static void a_query_is_built_anew(void **state)
 	size_t bare = dns_query(msg, 7, "a.b", DNS_AAAA) - 11, n = bare, len;
 	struct dns_question q;
 
-	(void)state;
 	memcpy(expected, msg, bare);
 	memcpy(expected + bare, plain, sizeof(plain));
 	expected[3] = 0x10; /* CD */
@@ -61,13 +59,12 @@ static void a_query_is_built_anew(void **state)
 		     dns_is_asked(65280));
 }
 
-static void names_that_no_host_has_are_refused(void **state)
+TEST(names_that_no_host_has_are_refused)
 {
 	uint8_t msg[DNS_UDP_MIN];
 	struct dns_question q;
 	size_t n = dns_query(msg, 1, "a-b.c", DNS_A);
 
-	(void)state;
 	msg[14] = ' ';
 	assert_int_equal(dns_read_question(&q, msg, n), -EINVAL);
 	msg[14] = '.';
@@ -125,14 +122,13 @@ static size_t make_answer(uint8_t *msg, struct dns_question *q)
 	return n;
 }
 
-static void only_the_names_own_addresses_count(void **state)
+TEST(only_the_names_own_addresses_count)
 {
 	uint8_t msg[DNS_UDP_MIN], query[DNS_UDP_MIN];
 	struct dns_question q;
 	struct found f = {.n = 0};
 	size_t n = make_answer(msg, &q);
 
-	(void)state;
 	dns_query(query, 7, "a.b", DNS_A);
 	assert_true(dns_is_answer(msg, n, query, &q, 7));
 	assert_false(dns_is_answer(msg, n, query, &q, 8));
@@ -147,7 +143,7 @@ static void only_the_names_own_addresses_count(void **state)
 	}
 }
 
-static void hints_of_https_records_are_addresses(void **state)
+TEST(hints_of_https_records_are_addresses)
 {
 	/* Priority 1, the name itself, ALPN "h2", two addresses of IPv4, one of IPv6. */
 	static const uint8_t data[] = {0,   1,	  0, 0, 1, 0, 3, 2, 'h', '2', 0, 4,  0,	   8,
@@ -158,7 +154,6 @@ static void hints_of_https_records_are_addresses(void **state)
 	struct found f = {.n = 0};
 	size_t n = dns_query(msg, 7, "a.b", DNS_HTTPS);
 
-	(void)state;
 	assert_int_equal(dns_read_question(&q, msg, n), 0);
 	msg[2] |= 0x80;
 	msg[7] = 1;
@@ -176,7 +171,7 @@ static void hints_of_https_records_are_addresses(void **state)
 	}
 }
 
-static void keys_for_encrypted_hellos_are_of_no_known_version(void **state)
+TEST(keys_for_encrypted_hellos_are_of_no_known_version)
 {
 	/* Priority 1, the name itself, ALPN "h2", ECH with two configurations, an address. */
 	static const uint8_t data[] = {0, 1,  0, 0,  1,	   0,  3,  2,	 'h', '2',  0,	  5,
@@ -187,7 +182,6 @@ static void keys_for_encrypted_hellos_are_of_no_known_version(void **state)
 	struct dns_question q;
 	size_t n = dns_query(msg, 7, "a.b", DNS_HTTPS), at;
 
-	(void)state;
 	assert_int_equal(dns_read_question(&q, msg, n), 0);
 	msg[2] |= 0x80;
 	msg[7] = 1;
@@ -204,13 +198,12 @@ static void keys_for_encrypted_hellos_are_of_no_known_version(void **state)
 	assert_memory_equal(msg, was, n);
 }
 
-static void an_answer_lives_as_long_as_its_shortest_record(void **state)
+TEST(an_answer_lives_as_long_as_its_shortest_record)
 {
 	uint8_t msg[DNS_UDP_MIN];
 	struct dns_question q;
 	size_t n = make_answer(msg, &q), ttl = q.end + 6;
 
-	(void)state;
 	assert_int_equal(dns_life(msg, n), 60);
 	msg[ttl + 3] = 7;
 	assert_int_equal(dns_life(msg, n), 7);
@@ -232,21 +225,20 @@ static void an_answer_lives_as_long_as_its_shortest_record(void **state)
 	assert_int_equal(dns_life(msg, q.end), 0);
 }
 
-static void an_answer_is_cut_between_records(void **state)
+TEST(an_answer_is_cut_between_records)
 {
 	uint8_t msg[DNS_UDP_MIN];
 	struct dns_question q;
 	struct found f = {.n = 0};
 	size_t n = make_answer(msg, &q), cut = dns_cut(msg, n, n - 1);
 
-	(void)state;
 	assert_true(cut < n && cut > q.end);
 	assert_true(dns_is_cut(msg));
 	assert_int_equal(msg[7], 2);
 	assert_int_equal(dns_walk(msg, cut, &q, note, &f), 0);
 }
 
-static void our_answers_say_what_they_should(void **state)
+TEST(our_answers_say_what_they_should)
 {
 	uint8_t query[DNS_UDP_MIN], msg[DNS_UDP_MIN];
 	struct net_addr a = net_addr_v4(0xc6120101);
@@ -254,7 +246,6 @@ static void our_answers_say_what_they_should(void **state)
 	struct found f = {.n = 0};
 	size_t n;
 
-	(void)state;
 	n = dns_query(query, 9, "x.example", DNS_A);
 	assert_int_equal(dns_read_question(&q, query, n), 0);
 	n = dns_answer(msg, query, &q, DNS_OK, &a, NULL);
@@ -267,12 +258,11 @@ static void our_answers_say_what_they_should(void **state)
 	assert_memory_equal(msg + n - 7, "no rule", 7);
 }
 
-static void the_book_knows_the_newest_names_first(void **state)
+TEST(the_book_knows_the_newest_names_first)
 {
 	struct net_book *b = book_new();
 	struct net_addr a = net_addr_v4(0x01020304), c = net_addr_v4(0x05060708);
 
-	(void)state;
 	book_note(b, "one.example", &a);
 	book_note(b, "two.example", &a);
 	book_note(b, "one.example", &a);
@@ -292,12 +282,11 @@ static void the_book_knows_the_newest_names_first(void **state)
 	book_free(b);
 }
 
-static void a_stand_in_means_one_name(void **state)
+TEST(a_stand_in_means_one_name)
 {
 	struct net_book *b = book_new();
 	struct net_addr first = book_stand_in(b, "a.example"), again, other;
 
-	(void)state;
 	again = book_stand_in(b, "a.example");
 	other = book_stand_in(b, "b.example");
 	assert_true(net_addr_eq(&first, &again));
@@ -315,21 +304,4 @@ static void a_stand_in_means_one_name(void **state)
 	book_free(b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_query_of_ours_is_read_again),
-		cmocka_unit_test(a_query_is_built_anew),
-		cmocka_unit_test(names_that_no_host_has_are_refused),
-		cmocka_unit_test(only_the_names_own_addresses_count),
-		cmocka_unit_test(hints_of_https_records_are_addresses),
-		cmocka_unit_test(keys_for_encrypted_hellos_are_of_no_known_version),
-		cmocka_unit_test(an_answer_lives_as_long_as_its_shortest_record),
-		cmocka_unit_test(an_answer_is_cut_between_records),
-		cmocka_unit_test(our_answers_say_what_they_should),
-		cmocka_unit_test(the_book_knows_the_newest_names_first),
-		cmocka_unit_test(a_stand_in_means_one_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

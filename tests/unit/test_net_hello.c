@@ -97,14 +97,13 @@ static enum hello end_of(const void *data, size_t len)
 	return got;
 }
 
-static void a_server_name_is_found_in_any_records(void **state)
+TEST(a_server_name_is_found_in_any_records)
 {
 	static const char *const one[] = {"Good.Example.", NULL},
 				 *const two[] = {"a.example", "b", NULL},
 				 *const odd[] = {"a b", NULL},
 				 *const address[] = {"192.0.2.1", NULL}, *const none[] = {NULL};
 
-	(void)state;
 	for (size_t piece = 1; piece < 300; piece += piece < 12 ? 1 : 37) {
 		AUTO_BUF struct buf b = BUF_INIT, c = BUF_INIT, d = BUF_INIT, e = BUF_INIT,
 				    f = BUF_INIT, g = BUF_INIT;
@@ -127,24 +126,22 @@ static void a_server_name_is_found_in_any_records(void **state)
 	}
 }
 
-static void a_warning_before_the_hello_hides_nothing(void **state)
+TEST(a_warning_before_the_hello_hides_nothing)
 {
 	static const char *const one[] = {"good.example", NULL};
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	(void)state;
 	buf_add(&b, "\x15\3\1\0\2\1\x5a\x14\3\1\0\1\1", 13);
 	hello(&b, one, 50);
 	names(b.data, b.len, "good.example");
 }
 
-static void a_damaged_hello_names_no_host(void **state)
+TEST(a_damaged_hello_names_no_host)
 {
 	static const char *const one[] = {"good.example", NULL};
 	AUTO_BUF struct buf b = BUF_INIT, c = BUF_INIT;
 	AUTO_FREE uint8_t *large = xcalloc(1, HELLO_MAX);
 
-	(void)state;
 	hello(&b, one, 40);
 	b.data[45] = '\x17'; /* the second record is data */
 	names(b.data, b.len, HELLO_UNREADABLE);
@@ -165,9 +162,8 @@ static void a_damaged_hello_names_no_host(void **state)
 	}
 }
 
-static void hosts_of_requests_are_found(void **state)
+TEST(hosts_of_requests_are_found)
 {
-	(void)state;
 	is("GET / HTTP/1.1\r\nHost: Good.Example:80\r\n\r\n", "good.example");
 	is("\r\n\n\r\nget /a HTTP/1.0\nA: b\nhOST:\tgood.example \n\n", "good.example");
 	is("POST http://u:p@a.example:81/b?c@d HTTP/1.1\r\nHost: b.example\r\n\r\n",
@@ -183,9 +179,8 @@ static void hosts_of_requests_are_found(void **state)
 }
 
 /* Servers read these in ways of their own (RFC 9112, 2.2 and 3). */
-static void lenient_servers_are_read_as_well(void **state)
+TEST(lenient_servers_are_read_as_well)
 {
-	(void)state;
 	is("GET http://b.example/a\r\n", "b.example");
 	is("GET https://b.example:443/a b\n", "b.example");
 	is("get http://b.example/a\r\n", "");
@@ -198,7 +193,7 @@ static void lenient_servers_are_read_as_well(void **state)
 	is("GET / HTTP/1.1\r\nHost: a:80@b.example\r\nHost: a:\r\nHost: a:b\r\n\r\n", "? a ?");
 }
 
-static void other_protocols_name_none(void **state)
+TEST(other_protocols_name_none)
 {
 	static const char *const others[] = {"SSH-2.0-OpenSSH_9.2\r\n",
 					     "EHLO a.example\r\n",
@@ -214,7 +209,6 @@ static void other_protocols_name_none(void **state)
 					     "AMQP\x01",
 					     "USER a\r\nHost: b.example\r\n\r\n"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		is(others[i], "");
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -223,12 +217,11 @@ static void other_protocols_name_none(void **state)
 	assert_int_equal(end_of("\0\0\0\x08", 4), HELLO_OVER);
 }
 
-static void a_long_head_must_have_named_its_host(void **state)
+TEST(a_long_head_must_have_named_its_host)
 {
 	AUTO_FREE char *text = xmalloc(HELLO_MAX);
 	char name[NET_NAME_MAX + 1];
 
-	(void)state;
 	memset(text, 'a', HELLO_MAX);
 	assert_int_equal(end_of(text, HELLO_MAX - 1), HELLO_MORE);
 	assert_int_equal(end_of(text, HELLO_MAX), HELLO_OVER); /* no server reads such a line */
@@ -241,17 +234,4 @@ static void a_long_head_must_have_named_its_host(void **state)
 	assert_int_equal(hello_name((uint8_t *)text, HELLO_MAX, 1, name), HELLO_OVER);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_server_name_is_found_in_any_records),
-		cmocka_unit_test(a_warning_before_the_hello_hides_nothing),
-		cmocka_unit_test(a_damaged_hello_names_no_host),
-		cmocka_unit_test(hosts_of_requests_are_found),
-		cmocka_unit_test(lenient_servers_are_read_as_well),
-		cmocka_unit_test(other_protocols_name_none),
-		cmocka_unit_test(a_long_head_must_have_named_its_host),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -15,7 +15,7 @@ static const char *folded(const char *text)
 	return out;
 }
 
-static void one_host_has_one_text(void **state)
+TEST(one_host_has_one_text)
 {
 	static const char *const forms[][2] = {
 		{"Registry.NPMJS.org.:443", "registry.npmjs.org:443"},
@@ -36,12 +36,11 @@ static void one_host_has_one_text(void **state)
 		{"\357\274\221\357\274\222\357\274\227.1", "127.0.0.1"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
 		assert_string_equal(folded(forms[i][0]), forms[i][1]);
 }
 
-static void what_is_no_host_is_refused(void **state)
+TEST(what_is_no_host_is_refused)
 {
 	static const char *const forms[] = {
 		"",	      ".",    "a..b",	".a",	       "a b",	  "a\r\nb", "a%62",
@@ -52,7 +51,6 @@ static void what_is_no_host_is_refused(void **state)
 	struct net_host h;
 	char label[80] = "", whole[300] = "";
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		struct net_target t;
 
@@ -81,7 +79,7 @@ static bool matches(const char *pattern, const char *target)
 	return net_pattern_matches(&p, &t);
 }
 
-static void patterns_match_what_they_say(void **state)
+TEST(patterns_match_what_they_say)
 {
 	static const struct {
 		const char *pattern, *target;
@@ -112,19 +110,17 @@ static void patterns_match_what_they_say(void **state)
 		{"a.b:443", "a.b", true}, /* the port is not known at this point */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		if (matches(cases[i].pattern, cases[i].target) != cases[i].want)
 			fail_msg("%s and %s", cases[i].pattern, cases[i].target);
 }
 
-static void impossible_patterns_say_why(void **state)
+TEST(impossible_patterns_say_why)
 {
 	static const char *const list[] = {"a*.b",     "*.1.2.3.4", "1.2.3.4/33", "a/8",
 					   "1.2.3.4/", "a:9-1",	    "**",	  "*.",
 					   "a:b",      "http://a",  "1.2.3.4/x",  ""};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		struct net_pattern p;
 		const char *why = NULL;
@@ -135,7 +131,7 @@ static void impossible_patterns_say_why(void **state)
 	}
 }
 
-static void a_pattern_has_its_parts(void **state)
+TEST(a_pattern_has_its_parts)
 {
 	static const struct {
 		const char *text;
@@ -155,7 +151,6 @@ static void a_pattern_has_its_parts(void **state)
 		{"::1", NET_ADDRS, "::1", 128, 1, UINT16_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		char addr[NET_ADDR_TEXT];
 		struct net_pattern p;
@@ -171,7 +166,7 @@ static void a_pattern_has_its_parts(void **state)
 	}
 }
 
-static void addresses_have_a_class(void **state)
+TEST(addresses_have_a_class)
 {
 	static const struct {
 		const char *text;
@@ -205,7 +200,6 @@ static void addresses_have_a_class(void **state)
 		{"198.18.0.1", NET_OTHER},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct net_addr a;
 
@@ -215,11 +209,10 @@ static void addresses_have_a_class(void **state)
 	}
 }
 
-static void a_public_suffix_is_nobodys_domain(void **state)
+TEST(a_public_suffix_is_nobodys_domain)
 {
 	const char *d;
 
-	(void)state;
 	if (!net_registered_domain("registry.npmjs.org", &d))
 		skip(); /* no libpsl on this machine */
 	assert_string_equal(d, "npmjs.org");
@@ -229,17 +222,4 @@ static void a_public_suffix_is_nobodys_domain(void **state)
 	assert_false(net_registered_domain("github.io", &d));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_host_has_one_text),
-		cmocka_unit_test(what_is_no_host_is_refused),
-		cmocka_unit_test(patterns_match_what_they_say),
-		cmocka_unit_test(impossible_patterns_say_why),
-		cmocka_unit_test(a_pattern_has_its_parts),
-		cmocka_unit_test(addresses_have_a_class),
-		cmocka_unit_test(a_public_suffix_is_nobodys_domain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -38,12 +38,11 @@ static uint32_t pseudo(const uint8_t *ip, size_t addrs, size_t size, unsigned pr
 	return (uint16_t)~sum + protocol + (uint32_t)len;
 }
 
-static void what_is_written_is_read_again(void **state)
+TEST(what_is_written_is_read_again)
 {
 	static const char *const ends[][2] = {{"198.18.0.2", "203.0.113.7"},
 					      {"fdc0:7d0::2", "2001:db8:1::7"}};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t cut = 0; cut < 5; cut++) {
 			struct packet p = datagram(ends[i][0], ends[i][1], &"hello"[cut]), q;
@@ -68,12 +67,11 @@ static void what_is_written_is_read_again(void **state)
 	}
 }
 
-static void echo_replies_are_what_ping_expects(void **state)
+TEST(echo_replies_are_what_ping_expects)
 {
 	struct packet p = datagram("203.0.113.7", "198.18.0.2", "0123456"), q;
 	size_t n;
 
-	(void)state;
 	p.protocol = IPPROTO_ICMP;
 	p.from_port = 77;
 	p.seq = 5;
@@ -95,12 +93,11 @@ static void echo_replies_are_what_ping_expects(void **state)
 	assert_int_equal(sum_of(out + 40, n - 40, pseudo(out, 8, 32, IPPROTO_ICMPV6, n - 40)), 0);
 }
 
-static void refusals_quote_the_packet(void **state)
+TEST(refusals_quote_the_packet)
 {
 	struct packet p = datagram("198.18.0.2", "203.0.113.7", "x"), q;
 	size_t n = packet_refuse(out, &p, PACKET_FORBIDDEN, 0);
 
-	(void)state;
 	assert_true(n <= PACKET_ERROR);
 	assert_int_equal(out[20], 3);
 	assert_int_equal(out[21], 13);
@@ -119,7 +116,7 @@ static void refusals_quote_the_packet(void **state)
 }
 
 /* The sender's kernel leaves the checksum of a first packet open. */
-static void a_segment_is_completed_and_refused(void **state)
+TEST(a_segment_is_completed_and_refused)
 {
 	static const uint8_t syn[24] = {0x9c, 0x40,	0,	     80,   1,	 2,
 					3,    4,	[12] = 0x60, 0x02, 0xff, [16] = 0xab,
@@ -127,7 +124,6 @@ static void a_segment_is_completed_and_refused(void **state)
 	static const char *const from[] = {"198.18.0.2", "fdc0:7d0::2"};
 	static const char *const to[] = {"203.0.113.7", "2001:db8:1::7"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		struct packet p = datagram(from[i], to[i], ""), q;
 		size_t head = i ? 40 : 20, quoted = 2 * head + 8, n;
@@ -157,7 +153,7 @@ static void a_segment_is_completed_and_refused(void **state)
 	}
 }
 
-static void damage_is_refused(void **state)
+TEST(damage_is_refused)
 {
 	struct packet p = datagram("198.18.0.2", "203.0.113.7", "hello"), q;
 	uint8_t bad[64];
@@ -180,7 +176,6 @@ static void damage_is_refused(void **state)
 		       {25, 14, -EBADMSG},	  /* beyond the packet */
 		       {23, 0, -EBADMSG}};	  /* port 0 */
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
 		memcpy(bad, out, n);
 		bad[changes[i].at] = changes[i].value;
@@ -195,15 +190,4 @@ static void damage_is_refused(void **state)
 	assert_int_equal(packet_write(out, &p), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_again),
-		cmocka_unit_test(echo_replies_are_what_ping_expects),
-		cmocka_unit_test(refusals_quote_the_packet),
-		cmocka_unit_test(a_segment_is_completed_and_refused),
-		cmocka_unit_test(damage_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

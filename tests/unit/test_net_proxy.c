@@ -21,11 +21,10 @@ static void target_is(const struct net_target *t, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void a_tunnel_names_a_host_and_a_port(void **state)
+TEST(a_tunnel_names_a_host_and_a_port)
 {
 	struct http_request r;
 
-	(void)state;
 	assert_int_equal(read_text(&r, "CONNECT Good.Example.:443 HTTP/1.1\r\n\r\nearly"), 38);
 	assert_true(r.tunnel);
 	target_is(&r.target, "good.example:443");
@@ -38,7 +37,7 @@ static void a_tunnel_names_a_host_and_a_port(void **state)
 	target_is(&r.target, "127.0.0.1:80");
 }
 
-static void a_request_is_rewritten_for_its_server(void **state)
+TEST(a_request_is_rewritten_for_its_server)
 {
 	static const char text[] = "POST HTTP://good.example?q=1#f HTTP/1.1\r\n"
 				   "Host: evil.example\r\n"
@@ -50,7 +49,6 @@ static void a_request_is_rewritten_for_its_server(void **state)
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct http_request r;
 
-	(void)state;
 	assert_int_equal(read_text(&r, text), (int)sizeof(text) - 1);
 	assert_false(r.tunnel);
 	assert_int_equal(r.body, 12);
@@ -63,7 +61,7 @@ static void a_request_is_rewritten_for_its_server(void **state)
 				      "Connection: close\r\n\r\n");
 }
 
-static void what_two_could_read_differently_is_refused(void **state)
+TEST(what_two_could_read_differently_is_refused)
 {
 	static const char *const bad[] = {
 		"GET / HTTP/1.1\r\n\r\n",
@@ -99,7 +97,6 @@ static void what_two_could_read_differently_is_refused(void **state)
 	struct http_request r;
 	const char *why = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		if (read_text(&r, bad[i]) != -EBADMSG)
 			fail_msg("taken: %s", bad[i]);
@@ -108,14 +105,13 @@ static void what_two_could_read_differently_is_refused(void **state)
 	assert_non_null(why);
 }
 
-static void a_head_is_whole_or_waited_for(void **state)
+TEST(a_head_is_whole_or_waited_for)
 {
 	static const char text[] = "CONNECT a.example:443 HTTP/1.1\r\nX: y\r\n\r\n";
 	AUTO_BUF struct buf large = BUF_INIT;
 	struct http_request r;
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++)
 		assert_int_equal(http_read(&r, text, i, &why), 0);
 	assert_true(http_read(&r, text, sizeof(text) - 1, &why) > 0);
@@ -127,11 +123,10 @@ static void a_head_is_whole_or_waited_for(void **state)
 	assert_int_equal(http_read(&r, large.data, large.len, &why), -E2BIG);
 }
 
-static void a_refusal_says_why_in_one_line(void **state)
+TEST(a_refusal_says_why_in_one_line)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 
-	(void)state;
 	http_answer(&out, 403, "no\r\nX-Evil: \x1b[2J");
 	assert_string_equal(out.data, "HTTP/1.1 403 Forbidden\r\n"
 				      "X-Cordon-Reason: no??X-Evil: ?[2J\r\n"
@@ -139,7 +134,7 @@ static void a_refusal_says_why_in_one_line(void **state)
 				      "Connection: close\r\n\r\ncordon: no??X-Evil: ?[2J\n");
 }
 
-static void socks_is_read_message_by_message(void **state)
+TEST(socks_is_read_message_by_message)
 {
 	static const uint8_t ways[] = {5, 2, 0, 2}, none[] = {5, 1, 0};
 	static const uint8_t secret[] = {1, 1, 'u', 2, 'p', 'w'};
@@ -153,7 +148,6 @@ static void socks_is_read_message_by_message(void **state)
 	struct net_target t;
 	bool knows;
 
-	(void)state;
 	assert_int_equal(socks_read_ways(&knows, ways, sizeof(ways)), 4);
 	assert_true(knows);
 	assert_int_equal(socks_read_ways(&knows, none, sizeof(none)), 3);
@@ -171,7 +165,7 @@ static void socks_is_read_message_by_message(void **state)
 	target_is(&t, "10.9.9.9:80");
 }
 
-static void socks_that_is_none_is_refused(void **state)
+TEST(socks_that_is_none_is_refused)
 {
 	static const uint8_t four[] = {4, 1, 0, 80, 10, 9, 9, 9, 0}, kind[] = {5, 1, 0, 2, 0, 0, 0};
 	static const uint8_t bind[] = {5, 2, 0, 1, 10, 9, 9, 9, 0, 80};
@@ -181,7 +175,6 @@ static void socks_that_is_none_is_refused(void **state)
 	struct net_target t;
 	bool knows;
 
-	(void)state;
 	assert_int_equal(socks_read_ways(&knows, four, sizeof(four)), -EBADMSG);
 	assert_int_equal(socks_read_request(&t, &reply, four, sizeof(four)), -EBADMSG);
 	assert_int_equal(socks_read_request(&t, &reply, kind, sizeof(kind)), -EBADMSG);
@@ -193,17 +186,4 @@ static void socks_that_is_none_is_refused(void **state)
 	assert_int_equal(reply, SOCKS_NO_HOST);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tunnel_names_a_host_and_a_port),
-		cmocka_unit_test(a_request_is_rewritten_for_its_server),
-		cmocka_unit_test(what_two_could_read_differently_is_refused),
-		cmocka_unit_test(a_head_is_whole_or_waited_for),
-		cmocka_unit_test(a_refusal_says_why_in_one_line),
-		cmocka_unit_test(socks_is_read_message_by_message),
-		cmocka_unit_test(socks_that_is_none_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

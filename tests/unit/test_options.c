@@ -31,14 +31,13 @@ static void line_is(const char *cwd, const char *const *argv, const char *const 
 	assert_int_equal(words.n_words, n);
 }
 
-static void a_command_is_the_same(void **state)
+TEST(a_command_is_the_same)
 {
 	static const char *const time[] = {"time", "make", NULL};
 	static const char *const function[] = {"function", "if", "it's", "a  b", "", NULL};
 	static const char *const in[] = {"--exit", "time", "make", NULL};
 	static const char *const out[] = {"--exit", "--", "time", "make", NULL};
 
-	(void)state;
 	line_is("/", time, time);
 	line_is("/", function, function);
 	line_is("/", in, out);
@@ -50,7 +49,7 @@ static void name(char *out, size_t size, const char *dir, const char *below)
 }
 
 /* "top/app" is the directory of the run; app/link leads to top/docs, by a link of a user. */
-static void a_path_is_the_same_elsewhere(void **state)
+TEST(a_path_is_the_same_elsewhere)
 {
 	char top[] = "/tmp/cordon-options-XXXXXX", app[64], docs[64], c[64], p[64], s[64], link[64];
 	static const char *const in[] = {
@@ -67,7 +66,6 @@ static void a_path_is_the_same_elsewhere(void **state)
 		"--profile", p,	      "--config",     c,	"--theme",	"mono",
 		"--",	     "agent", "../docs",      NULL};
 
-	(void)state;
 	assert_non_null(mkdtemp(top));
 	name(app, sizeof(app), top, "app");
 	name(docs, sizeof(docs), top, "docs");
@@ -82,12 +80,4 @@ static void a_path_is_the_same_elsewhere(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, top), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_is_the_same),
-		cmocka_unit_test(a_path_is_the_same_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

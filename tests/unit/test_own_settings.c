@@ -119,7 +119,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void what_is_named_is_copied(void **state)
+TEST(what_is_named_is_copied)
 {
 	struct place *p = *state;
 	AUTO_FREE char *file = xasprintf("%s/own/x-1a/below/dir/a", p->cache);
@@ -142,7 +142,7 @@ static void what_is_named_is_copied(void **state)
 	assert_copied(p, "dir/a", "a");
 }
 
-static void links_and_what_is_large_are_left(void **state)
+TEST(links_and_what_is_large_are_left)
 {
 	struct place *p = *state;
 	AUTO_FREE char *link = path_join(p->home, ".x/dir/link");
@@ -162,7 +162,7 @@ static void links_and_what_is_large_are_left(void **state)
 	assert_non_null(strstr(p->left.data, "/.x/large"));
 }
 
-static void nothing_in_the_way_is_followed(void **state)
+TEST(nothing_in_the_way_is_followed)
 {
 	struct place *p = *state;
 	AUTO_FREE char *own = path_join(p->cache, "own");
@@ -185,7 +185,7 @@ static void nothing_in_the_way_is_followed(void **state)
 }
 
 /* Programs that the agent runs use XDG_CONFIG_HOME, too: git finds its own configuration. */
-static void others_find_theirs_by_links(void **state)
+TEST(others_find_theirs_by_links)
 {
 	struct place *p = *state;
 	AUTO_FREE char *want = path_join(p->home, ".config/git");
@@ -216,7 +216,7 @@ static void others_find_theirs_by_links(void **state)
 	assert_int_equal(lstat(mine, &st), 0);
 }
 
-static void settings_say_for_whom(void **state)
+TEST(settings_say_for_whom)
 {
 	static const struct {
 		const char *own, *dir;
@@ -236,7 +236,7 @@ static void settings_say_for_whom(void **state)
 	}
 }
 
-static void an_answer_is_remembered(void **state)
+TEST(an_answer_is_remembered)
 {
 	static const char *const profiles[] = {"x", "other", "x"};
 	struct place *p = *state;
@@ -254,16 +254,4 @@ static void an_answer_is_remembered(void **state)
 	assert_int_equal(n, ARRAY_LEN(profiles)); /* each profile has its own place */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_named_is_copied, setup, teardown),
-		cmocka_unit_test_setup_teardown(links_and_what_is_large_are_left, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_in_the_way_is_followed, setup, teardown),
-		cmocka_unit_test_setup_teardown(others_find_theirs_by_links, setup, teardown),
-		cmocka_unit_test_setup_teardown(settings_say_for_whom, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_is_remembered, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -76,9 +76,8 @@ static void assert_shows(struct pane *p, const struct surface *s, unsigned round
 	}
 }
 
-static void any_frames_are_shown(void **state)
+TEST(any_frames_are_shown)
 {
-	(void)state;
 	for (unsigned round = 0; round < 40; round++) {
 		struct paint paint;
 		struct surface s;
@@ -132,12 +131,11 @@ static const char *sent(enum depth depth, bool eight, const struct style *st, co
 	return copy;
 }
 
-static void colours_as_the_terminal_has_them(void **state)
+TEST(colours_as_the_terminal_has_them)
 {
 	struct style st = {.fg = COLOR_RGB(10, 200, 30), .bg = COLOR_INDEX(9)};
 	struct style curly = {.attr = STYLE_UNDERLINE_AS(UNDERLINE_CURLY) | STYLE_STRIKE};
 
-	(void)state;
 	assert_non_null(strstr(sent(DEPTH_TRUE, false, &st, "x"), "\033[0;38;2;10;200;30;101mx"));
 	assert_non_null(strstr(sent(DEPTH_256, false, &st, "x"), "\033[0;38;5;40;101mx"));
 	assert_non_null(strstr(sent(DEPTH_16, true, &st, "x"), ";41mx"));
@@ -145,24 +143,22 @@ static void colours_as_the_terminal_has_them(void **state)
 	assert_non_null(strstr(sent(DEPTH_256, false, &curly, "x"), "\033[0;9;4m\033[4:3mx"));
 }
 
-static void no_control_gets_through(void **state)
+TEST(no_control_gets_through)
 {
 	static const struct style plain;
 
-	(void)state;
 	assert_non_null(strstr(sent(DEPTH_256, false, &plain, "\033"), "\033[2;4H\033[0m?"));
 	assert_non_null(strstr(sent(DEPTH_256, false, &plain, "\xc2\x9b"), "\033[0m?"));
 	assert_non_null(strstr(sent(DEPTH_256, false, &plain, "a\x7f"), "\033[0ma?"));
 }
 
-static void little_is_sent_for_little(void **state)
+TEST(little_is_sent_for_little)
 {
 	static const struct style plain;
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct paint p;
 	struct surface s;
 
-	(void)state;
 	surface_init(&s, 200, 50);
 	surface_clear(&s, &(struct style){0});
 	paint_init(&p, DEPTH_256, false, false);
@@ -178,14 +174,13 @@ static void little_is_sent_for_little(void **state)
 }
 
 /* A terminal like vt100 gets colours, positions and text. */
-static void an_old_terminal_gets_old_sequences(void **state)
+TEST(an_old_terminal_gets_old_sequences)
 {
 	struct style curly = {.attr = STYLE_UNDERLINE_AS(UNDERLINE_CURLY), .line = COLOR_INDEX(3)};
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct paint p;
 	struct surface s;
 
-	(void)state;
 	surface_init(&s, 20, 2);
 	surface_clear(&s, &(struct style){0});
 	surface_put(&s, 3, 1, "x", 1, 1, &curly);
@@ -200,14 +195,13 @@ static void an_old_terminal_gets_old_sequences(void **state)
 }
 
 /* A terminal without UTF-8 obeys some of its bytes. */
-static void ascii_alone(void **state)
+TEST(ascii_alone)
 {
 	static const struct style plain;
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct paint p;
 	struct surface s;
 
-	(void)state;
 	surface_init(&s, 20, 1);
 	surface_clear(&s, &plain);
 	surface_text_style(&s, 0, 0, 20, &plain,
@@ -223,16 +217,4 @@ static void ascii_alone(void **state)
 	surface_done(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_frames_are_shown),
-		cmocka_unit_test(colours_as_the_terminal_has_them),
-		cmocka_unit_test(no_control_gets_through),
-		cmocka_unit_test(little_is_sent_for_little),
-		cmocka_unit_test(an_old_terminal_gets_old_sequences),
-		cmocka_unit_test(ascii_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

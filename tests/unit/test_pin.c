@@ -33,11 +33,10 @@ static int first(void)
 	return cpu;
 }
 
-static void is_kept_and_let_go(void **state)
+TEST(is_kept_and_let_go)
 {
 	int cpu = first();
 
-	(void)state;
 	assert_false(pin_here(-1));
 	assert_false(pin_here(CPU_SETSIZE));
 	pin_end();
@@ -54,12 +53,11 @@ static void is_kept_and_let_go(void **state)
 	assert_true(has_all());
 }
 
-static void what_is_forked_has_all(void **state)
+TEST(what_is_forked_has_all)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_true(pin_here(first()));
 	pid = fork();
 	if (pid == 0)
@@ -77,13 +75,12 @@ static void *ends(void *arg)
 	return pin_is_held() ? arg : NULL;
 }
 
-static void is_the_threads_own(void **state)
+TEST(is_the_threads_own)
 {
 	int cpu = first();
 	pthread_t t;
 	void *got;
 
-	(void)state;
 	assert_true(pin_here(cpu));
 	assert_int_equal(pthread_create(&t, NULL, ends, &cpu), 0);
 	assert_int_equal(pthread_join(t, &got), 0);
@@ -95,12 +92,11 @@ static void is_the_threads_own(void **state)
 }
 
 /* An administrator removes processors meanwhile: their setting stays. */
-static void what_others_set_stays(void **state)
+TEST(what_others_set_stays)
 {
 	int cpu = first(), other = cpu + 1;
 	cpu_set_t set;
 
-	(void)state;
 	while (other < CPU_SETSIZE && !CPU_ISSET(other, &all))
 		other++;
 	if (other == CPU_SETSIZE)
@@ -122,11 +118,10 @@ static void what_others_set_stays(void **state)
 }
 
 /* Its former set no longer exists: if the kernel refuses it, any processor is allowed. */
-static void a_set_that_is_gone_is_any(void **state)
+TEST(a_set_that_is_gone_is_any)
 {
 	cpu_set_t none;
 
-	(void)state;
 	CPU_ZERO(&none);
 	assert_true(pin_here(first()));
 	pin_set_free(0, &none);
@@ -138,14 +133,6 @@ static void a_set_that_is_gone_is_any(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_kept_and_let_go),
-		cmocka_unit_test(what_is_forked_has_all),
-		cmocka_unit_test(is_the_threads_own),
-		cmocka_unit_test(what_others_set_stays),
-		cmocka_unit_test(a_set_that_is_gone_is_any),
-	};
-
 	sched_getaffinity(0, sizeof(all), &all);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static struct plan_op need(struct fixture *f, enum plan_what what, const char *p
 	return (struct plan_op){0};
 }
 
-static void a_hidden_child_rebuilds_its_parent(void **state)
+TEST(a_hidden_child_rebuilds_its_parent)
 {
 	struct fixture *f = *state;
 
@@ -112,7 +112,7 @@ static void a_hidden_child_rebuilds_its_parent(void **state)
 	assert_false(f->plan.probes[0].blank);
 }
 
-static void what_a_link_leads_to_is_hidden_too(void **state)
+TEST(what_a_link_leads_to_is_hidden_too)
 {
 	struct fixture *f = *state;
 
@@ -122,7 +122,7 @@ static void what_a_link_leads_to_is_hidden_too(void **state)
 	assert_null(find(f, PLAN_BIND, path(f, "home/.ssh")));
 }
 
-static void secrets_in_a_folder_are_blanked(void **state)
+TEST(secrets_in_a_folder_are_blanked)
 {
 	struct fixture *f = *state;
 
@@ -132,7 +132,7 @@ static void secrets_in_a_folder_are_blanked(void **state)
 	assert_null(find(f, PLAN_TMPFS, path(f, "home/proj")));
 }
 
-static void a_folder_below_something_hidden_stays(void **state)
+TEST(a_folder_below_something_hidden_stays)
 {
 	struct fixture *f = *state;
 
@@ -142,7 +142,7 @@ static void a_folder_below_something_hidden_stays(void **state)
 }
 
 /* Mount points are made only in directories that the plan itself has made, never on the host. */
-static void a_socket_shows_where_its_place_does_not(void **state)
+TEST(a_socket_shows_where_its_place_does_not)
 {
 	struct fixture *f = *state;
 	const char *const list[] = {path(f, "home/.ssh/agent.sock"), path(f, "home/x.sock"),
@@ -159,7 +159,7 @@ static void a_socket_shows_where_its_place_does_not(void **state)
 		assert_string_not_equal(f->plan.probes[i].path, f->hidden[0]);
 }
 
-static void a_folder_itself_cannot_be_hidden(void **state)
+TEST(a_folder_itself_cannot_be_hidden)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
@@ -168,7 +168,7 @@ static void a_folder_itself_cannot_be_hidden(void **state)
 	assert_int_equal(plan_make(&f->plan, &f->spec, &err), -EINVAL);
 }
 
-static void what_does_not_exist_costs_nothing(void **state)
+TEST(what_does_not_exist_costs_nothing)
 {
 	struct fixture *f = *state;
 
@@ -178,7 +178,7 @@ static void what_does_not_exist_costs_nothing(void **state)
 	assert_null(find(f, PLAN_TMPFS, path(f, "home")));
 }
 
-static void a_folder_in_tmp_is_bound_there(void **state)
+TEST(a_folder_in_tmp_is_bound_there)
 {
 	struct fixture *f = *state;
 	char dir[] = "/tmp/test_plan.XXXXXX";
@@ -190,7 +190,7 @@ static void a_folder_in_tmp_is_bound_there(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-static void the_root_is_no_folder(void **state)
+TEST(the_root_is_no_folder)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
@@ -229,7 +229,7 @@ static size_t place_of(struct fixture *f, enum plan_what what, const char *p)
 	return (size_t)(op - f->plan.ops);
 }
 
-static void a_gate_stands_before_what_lies_on_it(void **state)
+TEST(a_gate_stands_before_what_lies_on_it)
 {
 	struct fixture *f = *state;
 	size_t gate;
@@ -251,7 +251,7 @@ static void a_gate_stands_before_what_lies_on_it(void **state)
 	assert_false(plan_leads_to_grant(&f->plan, path(f, "home/proj2")));
 }
 
-static void behind_a_gate_nothing_is_rebuilt(void **state)
+TEST(behind_a_gate_nothing_is_rebuilt)
 {
 	struct fixture *f = *state;
 
@@ -270,7 +270,7 @@ static void behind_a_gate_nothing_is_rebuilt(void **state)
 	assert_non_null(find(f, PLAN_BLANK, f->hidden[2]));
 }
 
-static void the_way_to_a_folder_shows(void **state)
+TEST(the_way_to_a_folder_shows)
 {
 	struct fixture *f = *state;
 
@@ -284,7 +284,7 @@ static void the_way_to_a_folder_shows(void **state)
 	assert_false(is_probed(f, f->hidden[0], false));
 }
 
-static void trapping_changes_no_mount(void **state)
+TEST(trapping_changes_no_mount)
 {
 	struct fixture *f = *state;
 	size_t n;
@@ -299,7 +299,7 @@ static void trapping_changes_no_mount(void **state)
 	assert_int_equal(f->plan.n_granted, 2); /* with the working folder */
 }
 
-static void a_gate_is_never_left_out_silently(void **state)
+TEST(a_gate_is_never_left_out_silently)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
@@ -309,7 +309,7 @@ static void a_gate_is_never_left_out_silently(void **state)
 }
 
 /* With one gate too many the start fails, as that tree would be unguarded. */
-static void too_many_gates_start_nothing(void **state)
+TEST(too_many_gates_start_nothing)
 {
 	struct fixture *f = *state;
 	const char *many[GATES_MAX + 2] = {NULL};
@@ -333,7 +333,7 @@ static void too_many_gates_start_nothing(void **state)
 	assert_int_equal(plan_gate_mounts(&f->plan), GATES_MAX);
 }
 
-static void a_whiteout_stops_at_a_file(void **state)
+TEST(a_whiteout_stops_at_a_file)
 {
 	struct fixture *f = *state;
 	const char *overlays[] = {path(f, "home"), NULL};
@@ -347,35 +347,4 @@ static void a_whiteout_stops_at_a_file(void **state)
 	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/absent/key")), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_hidden_child_rebuilds_its_parent, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(what_a_link_leads_to_is_hidden_too, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(secrets_in_a_folder_are_blanked, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_folder_below_something_hidden_stays, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_socket_shows_where_its_place_does_not, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_folder_itself_cannot_be_hidden, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(what_does_not_exist_costs_nothing, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_folder_in_tmp_is_bound_there, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_root_is_no_folder, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_gate_stands_before_what_lies_on_it, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(behind_a_gate_nothing_is_rebuilt, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(the_way_to_a_folder_shows, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(trapping_changes_no_mount, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_gate_is_never_left_out_silently, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_whiteout_stops_at_a_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(too_many_gates_start_nothing, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

@@ -44,24 +44,24 @@ static void check_all(struct policy *p, const struct policy_case *list, size_t n
 	}
 }
 
-static void plain_work(void **state)
+TEST(plain_work)
 {
 	check_all(*state, policy_plain_work, ARRAY_LEN(policy_plain_work));
 }
 
 /* The changes that git init, commit, checkout, gc, fetch and clone make. */
-static void git_works(void **state)
+TEST(git_works)
 {
 	check_all(*state, policy_git_works, ARRAY_LEN(policy_git_works));
 }
 
-static void git_is_protected(void **state)
+TEST(git_is_protected)
 {
 	check_all(*state, policy_git_is_protected, ARRAY_LEN(policy_git_is_protected));
 }
 
 /* The questions of a rollback, for each type. */
-static void git_is_protected_in_rollbacks(void **state)
+TEST(git_is_protected_in_rollbacks)
 {
 	static const struct {
 		const char *path;
@@ -90,18 +90,18 @@ static void git_is_protected_in_rollbacks(void **state)
 	}
 }
 
-static void other_names(void **state)
+TEST(other_names)
 {
 	check_all(*state, policy_other_names, ARRAY_LEN(policy_other_names));
 	check_all(*state, policy_agents_worktrees, ARRAY_LEN(policy_agents_worktrees));
 }
 
-static void aliases(void **state)
+TEST(aliases)
 {
 	check_all(*state, policy_aliases, ARRAY_LEN(policy_aliases));
 }
 
-static void secrets(void **state)
+TEST(secrets)
 {
 	const char *const *hidden;
 	bool found = false;
@@ -119,7 +119,7 @@ static uint64_t answer(struct policy *p, const char *path, enum answer_extent ex
 	return policy_answer(p, RULE_WRITE, path, &a);
 }
 
-static void answers(void **state)
+TEST(answers)
 {
 	struct policy *p = *state;
 	const char *reason;
@@ -141,7 +141,7 @@ static void answers(void **state)
 	assert_int_equal(policy_check(p, POLICY_WRITE, "/home/u/p/.bashrc", &reason), POLICY_ALLOW);
 }
 
-static void guarded(void **state)
+TEST(guarded)
 {
 	struct policy *p = *state;
 	static const struct policy_case list[] = {
@@ -161,7 +161,7 @@ static void guarded(void **state)
 	check_all(p, list, ARRAY_LEN(list));
 }
 
-static void learns_hooks(void **state)
+TEST(learns_hooks)
 {
 	static const char text[] = "[core]\n\tbare = false\n\thooksPath = tools/git\n";
 	struct policy *p = *state;
@@ -184,7 +184,7 @@ static void learns_hooks(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, dir), 0);
 }
 
-static void outside(void **state)
+TEST(outside)
 {
 	const char *reason;
 
@@ -204,7 +204,7 @@ static bool vet(struct policy *p, const char *text)
 	return policy_vet(p, "/home/u/p/.git/config", text, strlen(text));
 }
 
-static void vet_inert(void **state)
+TEST(vet_inert)
 {
 	static const char *const good[] = {
 		"",
@@ -225,7 +225,7 @@ static void vet_inert(void **state)
 			fail_msg("refused: %s", good[i]);
 }
 
-static void vet_dangerous(void **state)
+TEST(vet_dangerous)
 {
 	static const char *const bad[] = {
 		"[core]\n\tfsmonitor = x\n",
@@ -290,7 +290,7 @@ static void vet_dangerous(void **state)
 }
 
 /* An agent keeps copies of a working folder in a repository of its own, in its home. */
-static void vet_snapshots(void **state)
+TEST(vet_snapshots)
 {
 	static const char own[] = "/home/u/.local/share/opencode/snapshot/a/b";
 	static const struct {
@@ -317,7 +317,6 @@ static void vet_snapshots(void **state)
 		.home = "/home/u", .folders = folders, .repositories = folders + 1};
 	struct policy *p = NULL;
 
-	(void)state;
 	assert_int_equal(policy_new(&p, &spec, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_FREE char *path = xasprintf("%s/%s", own, cases[i].file);
@@ -333,7 +332,7 @@ static bool change(struct policy *p, const char *old, const char *now)
 	return policy_vet_change(p, "/home/u/p/.git/config", old, strlen(old), now, strlen(now));
 }
 
-static void vet_changes(void **state)
+TEST(vet_changes)
 {
 	static const char old[] = "[core]\n\tbare = false\n\thooksPath = .husky\n"
 				  "[alias]\n\tst = \"!x \\\"y\\\"\"\n";
@@ -356,7 +355,7 @@ static void vet_changes(void **state)
 }
 
 /* With a remote of the user, and without one. */
-static void vet_wider(void **state)
+TEST(vet_wider)
 {
 	static const char none[] = "[core]\n\tbare = false\n",
 			  known[] = "[remote \"o\"]\n\turl = https://x/y\n";
@@ -402,7 +401,7 @@ static void vet_wider(void **state)
 }
 
 /* Each changing call pays this time. */
-static void speed(void **state)
+TEST(speed)
 {
 	static const char *const paths[] = {
 		"/home/u/projects/linux/drivers/gpu/drm/amd/display/dc/core/dc_link.c",
@@ -423,7 +422,7 @@ static void speed(void **state)
 }
 
 /* Each rule applies to all directories above the folder, with any number of rules. */
-static void above_the_folder(void **state)
+TEST(above_the_folder)
 {
 	static const char *const places[] = {"/q/a/b", "/q/a", "/q"};
 	const char *const folders[] = {"/q/a/b/c", NULL};
@@ -432,7 +431,6 @@ static void above_the_folder(void **state)
 	struct policy *p = NULL;
 	const char *reason;
 
-	(void)state;
 	for (int i = 0; i < 8; i++) {
 		AUTO_FREE char *value = xasprintf("read $ABOVE/k%d", i);
 
@@ -489,11 +487,10 @@ static void rule_decides(const char *path)
 	config_free(c);
 }
 
-static void rules_about_rows(void **state)
+TEST(rules_about_rows)
 {
 	struct policy_name n;
 
-	(void)state;
 	for (size_t i = 0; policy_name_at(i, &n); i++) {
 		AUTO_FREE char *name = row_path(&n, "", 0);
 
@@ -512,30 +509,4 @@ static void rules_about_rows(void **state)
 	}
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(plain_work),
-		T(git_works),
-		T(git_is_protected),
-		T(other_names),
-		T(git_is_protected_in_rollbacks),
-		T(aliases),
-		T(secrets),
-		T(answers),
-		T(guarded),
-		T(learns_hooks),
-		T(outside),
-		T(vet_inert),
-		T(vet_dangerous),
-		T(vet_snapshots),
-		T(vet_changes),
-		T(vet_wider),
-		T(speed),
-		T(above_the_folder),
-		T(rules_about_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

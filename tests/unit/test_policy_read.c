@@ -134,7 +134,7 @@ static bool listed(struct home *h, size_t (*list)(const struct policy *, const c
 	if (!(h))                                                                                  \
 	skip()
 
-static void gates(void **state)
+TEST(gates)
 {
 	struct home *h = *state;
 	const char *const *list, *reason;
@@ -192,7 +192,7 @@ static void link_to(struct home *h, const char *to, const char *name)
 	assert_int_equal(symlink(to, link), 0);
 }
 
-static void what_the_human_runs(void **state)
+TEST(what_the_human_runs)
 {
 	struct home *h = *state;
 
@@ -233,7 +233,7 @@ static void what_the_human_runs(void **state)
 }
 
 /* Entries of PATH and of settings may be links in the folder, or lead through it. */
-static void no_link_of_the_folder_opens_more(void **state)
+TEST(no_link_of_the_folder_opens_more)
 {
 	struct home *h = *state;
 
@@ -256,7 +256,7 @@ static void no_link_of_the_folder_opens_more(void **state)
 	assert_int_equal(read_of(h, ".config/nvim"), POLICY_ASK);
 }
 
-static void grants(void **state)
+TEST(grants)
 {
 	struct home *h = *state;
 	AUTO_FREE char *link = NULL;
@@ -298,7 +298,7 @@ static void grants(void **state)
 }
 
 /* Without a gate, a place that must not be read is hidden. */
-static void hides(void **state)
+TEST(hides)
 {
 	struct home *h = *state;
 	const char *reason;
@@ -318,7 +318,7 @@ static void hides(void **state)
 }
 
 /* Of many rules about one directory, only those with existing paths count. */
-static void hides_many(void **state)
+TEST(hides_many)
 {
 	struct home *h = *state;
 	AUTO_BUF struct buf rules = BUF_INIT;
@@ -343,7 +343,7 @@ static void hides_many(void **state)
 
 /* A directory is looked up once for all rules that begin with it; each rule is about its real
  * path. */
-static void links_again(void **state)
+TEST(links_again)
 {
 	struct home *h = *state;
 	AUTO_FREE char *link = NULL;
@@ -365,7 +365,7 @@ static void links_again(void **state)
 }
 
 /* The same for grants, for links on the way (most rules have none), and for missing paths. */
-static void grants_many(void **state)
+TEST(grants_many)
 {
 	struct home *h = *state;
 	AUTO_BUF struct buf rules = BUF_INIT;
@@ -416,7 +416,7 @@ static uint64_t answer(struct home *h, enum rule_kind kind, const char *name,
 	return policy_answer(h->p, kind, path, &a);
 }
 
-static void answers(void **state)
+TEST(answers)
 {
 	struct home *h = *state;
 	AUTO_FREE char *in_home = NULL;
@@ -485,7 +485,7 @@ static int reload(struct home *h, const char *rules)
 	return r;
 }
 
-static void rules_change(void **state)
+TEST(rules_change)
 {
 	struct home *h = *state;
 	const struct answer yes = {.allow = true, .scope = SCOPE_SESSION};
@@ -520,7 +520,7 @@ static void rules_change(void **state)
 }
 
 /* Files that git reads for the user's own configuration, but none by a link of the agent. */
-static void git_may_read_what_its_configuration_names(void **state)
+TEST(git_may_read_what_its_configuration_names)
 {
 	struct home *h = *state;
 	AUTO_FREE char *secret = NULL;
@@ -565,7 +565,7 @@ static enum policy_verdict outside(struct home *h, enum policy_act act, const ch
 	return policy_check_outside(h->p, act, path, &reason);
 }
 
-static void the_way_to_a_grant_may_be_made(void **state)
+TEST(the_way_to_a_grant_may_be_made)
 {
 	struct home *h = *state;
 
@@ -585,7 +585,7 @@ static void the_way_to_a_grant_may_be_made(void **state)
 	assert_int_equal(outside(h, POLICY_MKDIR, "gone"), POLICY_ASK);
 }
 
-static void directories_above_the_folder(void **state)
+TEST(directories_above_the_folder)
 {
 	struct home *h = *state;
 	const char *reason;
@@ -600,22 +600,4 @@ static void directories_above_the_folder(void **state)
 	assert_int_equal(outside(h, POLICY_WRITE, "notes/keep"), POLICY_ASK);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {T(gates),
-					   T(what_the_human_runs),
-					   T(no_link_of_the_folder_opens_more),
-					   T(grants),
-					   T(hides),
-					   T(hides_many),
-					   T(grants_many),
-					   T(links_again),
-					   T(answers),
-					   T(git_may_read_what_its_configuration_names),
-					   T(rules_change),
-					   T(the_way_to_a_grant_may_be_made),
-					   T(directories_above_the_folder)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -24,12 +24,11 @@ static int make(void)
 	return fd;
 }
 
-static void an_entry_is_read_as_it_was_written(void **state)
+TEST(an_entry_is_read_as_it_was_written)
 {
 	struct portmap_view v;
 	int fd = make();
 
-	(void)state;
 	assert_int_equal(portmap_look(path, 3000, &v), 0);
 	assert_int_equal(v.to, 0);
 	assert_int_equal(v.base, 61000);
@@ -43,12 +42,11 @@ static void an_entry_is_read_as_it_was_written(void **state)
 	unlink(path);
 }
 
-static void what_leads_out_of_the_window_is_damage(void **state)
+TEST(what_leads_out_of_the_window_is_damage)
 {
 	struct portmap_view v;
 	int fd = make();
 
-	(void)state;
 	assert_int_equal(portmap_set(fd, 3000, 61004), 0);
 	assert_int_equal(portmap_look(path, 3000, &v), -EACCES);
 	assert_int_equal(portmap_look(path, 3001, &v), 0);
@@ -68,7 +66,7 @@ static void *stands_still(void *arg)
 											      : arg;
 }
 
-static void an_entry_is_waited_for(void **state)
+TEST(an_entry_is_waited_for)
 {
 	const uint32_t odd = 7;
 	struct portmap_view v;
@@ -76,7 +74,6 @@ static void an_entry_is_waited_for(void **state)
 	void *failed;
 	int fd = make();
 
-	(void)state;
 	assert_int_equal(portmap_set(fd, 3000, 61003), 0);
 	assert_int_equal(pwrite(fd, &odd, sizeof(odd), offsetof(struct portmap, seq)), sizeof(odd));
 	assert_int_equal(pthread_create(&writer, NULL, stands_still, &fd), 0);
@@ -88,13 +85,12 @@ static void an_entry_is_waited_for(void **state)
 	unlink(path);
 }
 
-static void nobody_writes_after_a_writer_that_died(void **state)
+TEST(nobody_writes_after_a_writer_that_died)
 {
 	uint32_t odd = 7;
 	struct portmap_view v;
 	int fd = make();
 
-	(void)state;
 	assert_int_equal(pwrite(fd, &odd, sizeof(odd), offsetof(struct portmap, seq)), sizeof(odd));
 	assert_int_equal(portmap_set(fd, 3000, 61001), -EIO);
 	assert_int_equal(portmap_look(path, 3000, &v), -EACCES);
@@ -102,14 +98,4 @@ static void nobody_writes_after_a_writer_that_died(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_entry_is_read_as_it_was_written),
-		cmocka_unit_test(what_leads_out_of_the_window_is_damage),
-		cmocka_unit_test(an_entry_is_waited_for),
-		cmocka_unit_test(nobody_writes_after_a_writer_that_died),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -130,11 +130,10 @@ static size_t walk(const char *profile)
 	return n;
 }
 
-static void every_path_of_every_profile(void **state)
+TEST(every_path_of_every_profile)
 {
 	size_t profiles = 0, paths = 0;
 
-	(void)state;
 	for (const struct builtin_file *f = builtin_files; f->name; f++) {
 		AUTO_FREE char *name = NULL;
 
@@ -149,7 +148,7 @@ static void every_path_of_every_profile(void **state)
 }
 
 /* Files that these programs are known to execute, or to read as settings. */
-static void what_they_run(void **state)
+TEST(what_they_run)
 {
 	static const struct {
 		const char *profile, *path;
@@ -188,7 +187,6 @@ static void what_they_run(void **state)
 		{"aider", ".aider.conf.yml", POLICY_WRITE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		AUTO_FREE char *path = path_join(HOME_DIR, list[i].path);
 
@@ -200,7 +198,7 @@ static void what_they_run(void **state)
 }
 
 /* Files that they need are allowed, or vetted. */
-static void what_they_need(void **state)
+TEST(what_they_need)
 {
 	static const struct {
 		const char *profile, *path;
@@ -216,7 +214,6 @@ static void what_they_need(void **state)
 		{"opencode", ".local/share/opencode/storage/session/1.json"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		AUTO_FREE char *path = path_join(HOME_DIR, list[i].path);
 
@@ -234,13 +231,7 @@ static void what_they_need(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_path_of_every_profile),
-		cmocka_unit_test(what_they_run),
-		cmocka_unit_test(what_they_need),
-	};
-
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_STATE_HOME");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

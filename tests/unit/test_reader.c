@@ -71,14 +71,13 @@ static const char *beyond(void)
 	return "";
 }
 
-static void it_reads_and_does_no_more(void **state)
+TEST(it_reads_and_does_no_more)
 {
 	char dir[] = "/tmp/cordon-reader-XXXXXX", said[128] = "";
 	struct err err = {0};
 	int fds[2], status;
 	pid_t pid;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(close(open("old", O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
@@ -106,9 +105,4 @@ static void it_reads_and_does_no_more(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(it_reads_and_does_no_more)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -142,7 +142,7 @@ static void slurp(struct place *p, char **ret, size_t *len)
 /* ---- a line -----------------------------------------------------------------------------------
  */
 
-static void a_line_survives(void **state)
+TEST(a_line_survives)
 {
 	static const char *const texts[] = {"", "a\"b\\c\r\n\t\x1b[1m",
 					    "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\x7f\x01"};
@@ -150,7 +150,6 @@ static void a_line_survives(void **state)
 	AUTO_BUF struct buf text = BUF_INIT;
 	struct cast_event e;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		buf_clear(&line);
 		cast_format(&line, 1234567 + (int64_t)i, 'o', texts[i], strlen(texts[i]));
@@ -167,7 +166,7 @@ static void a_line_survives(void **state)
 	assert_string_equal(line.data, "\"\\u009b\"");
 }
 
-static void lines_of_others(void **state)
+TEST(lines_of_others)
 {
 	static const struct {
 		const char *line;
@@ -199,7 +198,6 @@ static void lines_of_others(void **state)
 	AUTO_BUF struct buf text = BUF_INIT;
 	struct cast_event e;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		assert_int_equal(cast_parse(good[i].line, strlen(good[i].line), &text, &e), 0);
 		assert_int_equal(e.t_us, good[i].t_us);
@@ -212,7 +210,7 @@ static void lines_of_others(void **state)
 /* ---- redaction --------------------------------------------------------------------------------
  */
 
-static void secrets_are_starred(void **state)
+TEST(secrets_are_starred)
 {
 	static const char *const mine[] = {"password=[^ ]+", NULL};
 	static const struct {
@@ -231,7 +229,6 @@ static void secrets_are_starred(void **state)
 	struct redact *r;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(redact_new(&r, mine, &err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char s[128];
@@ -249,7 +246,7 @@ static void secrets_are_starred(void **state)
 }
 
 /* In pieces, across the end of a block, and divided by the pane's own writes. */
-static void a_secret_in_pieces_is_never_written(void **state)
+TEST(a_secret_in_pieces_is_never_written)
 {
 	static const char secret[] = "ghp_abcdefghijklmnopqrstuvwxyz";
 	struct place *p = *state;
@@ -272,7 +269,7 @@ static void a_secret_in_pieces_is_never_written(void **state)
 /* ---- a recording -------------------------------------------------------------------------------
  */
 
-static void it_is_read_as_written(void **state)
+TEST(it_is_read_as_written)
 {
 	struct place *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
@@ -306,7 +303,7 @@ static void it_is_read_as_written(void **state)
 }
 
 /* The output of `zstd -dc` is an asciicast, line by line. */
-static void any_zstd_makes_a_cast_of_it(void **state)
+TEST(any_zstd_makes_a_cast_of_it)
 {
 	struct place *p = *state;
 	AUTO_FREE char *raw = NULL;
@@ -338,7 +335,7 @@ static void any_zstd_makes_a_cast_of_it(void **state)
 	assert_int_equal(look(p), 0);
 }
 
-static void keys_are_where_they_belong(void **state)
+TEST(keys_are_where_they_belong)
 {
 	struct place *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
@@ -368,7 +365,7 @@ static void keys_are_where_they_belong(void **state)
 }
 
 /* A killed process loses the last second, in which it may also have been suspended. */
-static void a_kill_costs_the_last_second(void **state)
+TEST(a_kill_costs_the_last_second)
 {
 	struct place *p = *state;
 
@@ -395,7 +392,7 @@ static void a_kill_costs_the_last_second(void **state)
 }
 
 /* Cut at any byte: the rest is the beginning of the recording, with nothing invented. */
-static void a_torn_tail_is_left_out(void **state)
+TEST(a_torn_tail_is_left_out)
 {
 	struct place *p = *state;
 	AUTO_FREE char *raw = NULL;
@@ -423,7 +420,7 @@ static void a_torn_tail_is_left_out(void **state)
 	}
 }
 
-static void damage_costs_its_block(void **state)
+TEST(damage_costs_its_block)
 {
 	struct place *p = *state;
 	AUTO_FREE char *raw = NULL;
@@ -448,7 +445,7 @@ static void damage_costs_its_block(void **state)
 	assert_true(shown > len - 20);
 }
 
-static void it_ends_at_its_size_with_one_message(void **state)
+TEST(it_ends_at_its_size_with_one_message)
 {
 	struct place *p = *state;
 	static char noise[200001];
@@ -495,7 +492,7 @@ static void redirect(struct place *p, const char *path)
 	close(to);
 }
 
-static void a_full_disk_is_waited_for(void **state)
+TEST(a_full_disk_is_waited_for)
 {
 	struct place *p = *state;
 	static char noise[600000];
@@ -542,7 +539,7 @@ static void a_full_disk_is_waited_for(void **state)
 	assert_string_equal(p->text.data + p->text.len - 12, "SCREEN after");
 }
 
-static void one_that_stays_full_ends_with_the_session(void **state)
+TEST(one_that_stays_full_ends_with_the_session)
 {
 	struct place *p = *state;
 
@@ -558,7 +555,7 @@ static void one_that_stays_full_ends_with_the_session(void **state)
 
 /* The disk stalls: the queue stays bounded, and recording continues with the screen of that
  * moment. */
-static void a_flood_is_left_out_not_waited_for(void **state)
+TEST(a_flood_is_left_out_not_waited_for)
 {
 	struct place *p = *state;
 	static char chunk[1 << 20];
@@ -588,7 +585,7 @@ static const char v2[] = "{\"version\": 2, \"width\": 100, \"height\": 50}\n"
 			 "[0.5, \"o\", \"a\"]\n[1.0, \"z\", \"?\"]\n[1.5, \"m\", \"here\"]\n"
 			 "[2.0, \"r\", \"70x20\"]\n[2.5, \"o\", \"b\"]\n";
 
-static void foreign_casts_are_read(void **state)
+TEST(foreign_casts_are_read)
 {
 	struct place *p = *state;
 	const struct mark *marks;
@@ -623,7 +620,7 @@ static void foreign_casts_are_read(void **state)
 	assert_string_equal(all(p, 'o'), "a\x1b[1mb");
 }
 
-static void packed_casts_are_read(void **state)
+TEST(packed_casts_are_read)
 {
 	struct place *p = *state;
 	char command[512], packed[256];
@@ -648,7 +645,7 @@ static void packed_casts_are_read(void **state)
 	assert_string_equal(all(p, 'o'), "ab");
 }
 
-static void broken_casts_show_what_they_can(void **state)
+TEST(broken_casts_show_what_they_can)
 {
 	struct place *p = *state;
 
@@ -693,7 +690,7 @@ static bool there(struct place *p, const char *session)
 	return access(path, F_OK) == 0;
 }
 
-static void the_oldest_make_room(void **state)
+TEST(the_oldest_make_room)
 {
 	struct place *p = *state;
 	struct stat st;
@@ -731,7 +728,7 @@ static void the_oldest_make_room(void **state)
 }
 
 /* Their names do not tell their order. */
-static void of_one_second_the_last_written_is_the_newest(void **state)
+TEST(of_one_second_the_last_written_is_the_newest)
 {
 	static const char *const names[] = {"20260101-000001-9999", "20260101-000001-0001",
 					    "20260101-000001-5555"};
@@ -753,30 +750,4 @@ static void of_one_second_the_last_written_is_the_newest(void **state)
 	}
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_line_survives),
-		TEST(lines_of_others),
-		TEST(secrets_are_starred),
-		TEST(a_secret_in_pieces_is_never_written),
-		TEST(it_is_read_as_written),
-		TEST(any_zstd_makes_a_cast_of_it),
-		TEST(keys_are_where_they_belong),
-		TEST(a_kill_costs_the_last_second),
-		TEST(a_torn_tail_is_left_out),
-		TEST(damage_costs_its_block),
-		TEST(it_ends_at_its_size_with_one_message),
-		TEST(a_full_disk_is_waited_for),
-		TEST(one_that_stays_full_ends_with_the_session),
-		TEST(a_flood_is_left_out_not_waited_for),
-		TEST(foreign_casts_are_read),
-		TEST(packed_casts_are_read),
-		TEST(broken_casts_show_what_they_can),
-		TEST(the_oldest_make_room),
-		TEST(of_one_second_the_last_written_is_the_newest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -60,7 +60,7 @@ static size_t lines(const char *s)
 	return n;
 }
 
-static void a_tree_is_told_once(void **state)
+TEST(a_tree_is_told_once)
 {
 	struct fix *f = *state;
 
@@ -78,7 +78,7 @@ static void a_tree_is_told_once(void **state)
 }
 
 /* Only of writes that a user would have been asked about: a rule's denial has no remedy. */
-static void what_was_not_written_is_told_with_why(void **state)
+TEST(what_was_not_written_is_told_with_why)
 {
 	struct fix *f = *state;
 
@@ -102,7 +102,7 @@ static void what_was_not_written_is_told_with_why(void **state)
 	assert_non_null(strstr(words(f), "\tallow = write ~/.codex/config.toml\n"));
 }
 
-static void nothing_wide_is_proposed(void **state)
+TEST(nothing_wide_is_proposed)
 {
 	static const struct {
 		const char *path, *pattern;
@@ -133,12 +133,11 @@ static void nothing_wide_is_proposed(void **state)
 			fail_msg("%s: %s", cases[i].path, f->words.data);
 		teardown(&one);
 	}
-	(void)state;
 }
 
 /* A rule for several paths is about their deepest common directory, and one for a write about its
  * own. Not if a working folder or documents would be in it, nor for a temporary name. */
-static void a_directory_is_proposed_where_it_is_narrow(void **state)
+TEST(a_directory_is_proposed_where_it_is_narrow)
 {
 	static const char *const folders[] = {"/home/me/work/proj", NULL};
 	static const struct {
@@ -180,11 +179,10 @@ static void a_directory_is_proposed_where_it_is_narrow(void **state)
 			fail_msg("%s: %s", paths[0], f->words.data);
 		teardown(&one);
 	}
-	(void)state;
 }
 
 /* A home may be deep in the tree: directories beside it are not trees that contain it. */
-static void never_what_holds_the_home(void **state)
+TEST(never_what_holds_the_home)
 {
 	struct fix *f = *state;
 
@@ -196,7 +194,7 @@ static void never_what_holds_the_home(void **state)
 	assert_non_null(strstr(f->words.data, " /data/users/x "));
 }
 
-static void only_what_a_rule_would_grant(void **state)
+TEST(only_what_a_rule_would_grant)
 {
 	struct fix *f = *state;
 
@@ -207,7 +205,7 @@ static void only_what_a_rule_would_grant(void **state)
 }
 
 /* The text to paste is about the refused path alone. */
-static void a_pasted_rule_says_what_was_refused(void **state)
+TEST(a_pasted_rule_says_what_was_refused)
 {
 	struct fix *f = *state;
 
@@ -219,7 +217,7 @@ static void a_pasted_rule_says_what_was_refused(void **state)
 	assert_null(strstr(f->words.data, "\tallow = read"));
 }
 
-static void many_are_counted(void **state)
+TEST(many_are_counted)
 {
 	struct fix *f = *state;
 
@@ -235,7 +233,7 @@ static void many_are_counted(void **state)
 }
 
 /* A key used for a host is not a written file. */
-static void keys_of_the_human(void **state)
+TEST(keys_of_the_human)
 {
 	struct fix *f = *state;
 
@@ -251,21 +249,4 @@ static void keys_of_the_human(void **state)
 	assert_non_null(strstr(f->words.data, "allow = sign git.example:22"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(keys_of_the_human),
-		TEST(a_tree_is_told_once),
-		TEST(nothing_wide_is_proposed),
-		TEST(a_directory_is_proposed_where_it_is_narrow),
-		TEST(what_was_not_written_is_told_with_why),
-		TEST(never_what_holds_the_home),
-		TEST(only_what_a_rule_would_grant),
-		TEST(a_pasted_rule_says_what_was_refused),
-		TEST(many_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -57,17 +57,15 @@ static void make_deep(const char *name, int levels, mode_t mode)
 	free(dirs);
 }
 
-static void a_deep_tree_is_removed(void **state)
+TEST(a_deep_tree_is_removed)
 {
-	(void)state;
 	make_deep("tree", 300, 0700);
 	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
 	assert_int_equal(access("tree", F_OK), -1);
 }
 
-static void closed_directories_are_removed(void **state)
+TEST(closed_directories_are_removed)
 {
-	(void)state;
 	make_deep("tree", 150, 0);
 	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
 	assert_int_equal(access("tree", F_OK), -1);
@@ -75,11 +73,10 @@ static void closed_directories_are_removed(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, "tree"), 0);
 }
 
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(mkdir("kept", 0700), 0);
 	touch(AT_FDCWD, "kept/file");
 	assert_int_equal(chmod("kept", 0500), 0);
@@ -94,16 +91,14 @@ static void links_are_not_followed(void **state)
 	assert_int_equal(access("kept/file", F_OK), 0);
 }
 
-static void what_is_not_there_is_removed(void **state)
+TEST(what_is_not_there_is_removed)
 {
-	(void)state;
 	assert_int_equal(io_remove_tree(AT_FDCWD, "nothing"), 0);
 }
 
 /* The fence and the next session both remove the remains of a killed session. */
-static void two_may_remove_the_same(void **state)
+TEST(two_may_remove_the_same)
 {
-	(void)state;
 	for (int round = 0; round < 6; round++) {
 		int status;
 		pid_t other;
@@ -126,12 +121,11 @@ static void two_may_remove_the_same(void **state)
 }
 
 /* One session removes its last directory while another makes its first. */
-static void what_is_made_may_be_removed_meanwhile(void **state)
+TEST(what_is_made_may_be_removed_meanwhile)
 {
 	int status;
 	pid_t other = fork();
 
-	(void)state;
 	if (other == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		while (access("over", F_OK) < 0)
@@ -146,17 +140,4 @@ static void what_is_made_may_be_removed_meanwhile(void **state)
 	assert_int_equal(waitpid(other, &status, 0), other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_deep_tree_is_removed, enter, leave),
-		cmocka_unit_test_setup_teardown(closed_directories_are_removed, enter, leave),
-		cmocka_unit_test_setup_teardown(links_are_not_followed, enter, leave),
-		cmocka_unit_test_setup_teardown(what_is_not_there_is_removed, enter, leave),
-		cmocka_unit_test_setup_teardown(two_may_remove_the_same, enter, leave),
-		cmocka_unit_test_setup_teardown(what_is_made_may_be_removed_meanwhile, enter,
-						leave),
-	};
-
-	return cmocka_run_group_tests_name("remove", tests, NULL, NULL);
-}
+TESTS(enter, leave)

@@ -75,7 +75,7 @@ static struct recording *open_fd(int fd)
 	return r;
 }
 
-static void the_model_comes_back(void **state)
+TEST(the_model_comes_back)
 {
 	int fd = memfd_create("r", MFD_CLOEXEC);
 	struct redact *redact;
@@ -87,7 +87,6 @@ static void the_model_comes_back(void **state)
 	struct err err = {0};
 	int64_t middle;
 
-	(void)state;
 	model_init(&m);
 	model_init(&got);
 	fill(&m);
@@ -303,7 +302,7 @@ static void assert_screen(struct replay *r, const struct show *s, int second)
 	assert_string_equal(got, s->screens[second]);
 }
 
-static void a_seek_shows_what_was_there(void **state)
+TEST(a_seek_shows_what_was_there)
 {
 	struct show *s = *state;
 	struct replay *r = replay_show(s);
@@ -318,7 +317,7 @@ static void a_seek_shows_what_was_there(void **state)
 	replay_free(r);
 }
 
-static void playing_shows_the_same(void **state)
+TEST(playing_shows_the_same)
 {
 	struct show *s = *state;
 	struct replay *r = replay_show(s);
@@ -341,7 +340,7 @@ static void playing_shows_the_same(void **state)
 	replay_free(r);
 }
 
-static void frames_go_both_ways(void **state)
+TEST(frames_go_both_ways)
 {
 	struct show *s = *state;
 	struct replay *r = replay_show(s);
@@ -373,18 +372,16 @@ static int64_t time_to_play(const char *events)
 	return now;
 }
 
-static void long_pauses_are_cut(void **state)
+TEST(long_pauses_are_cut)
 {
-	(void)state;
 	assert_in_range(time_to_play("[1,\"o\",\"a\"]\n[100,\"o\",\"b\"]\n"), 3000000, 3500000);
 }
 
 /* A session measures its memory every few seconds, even without activity. */
-static void a_pause_with_measures_is_a_pause(void **state)
+TEST(a_pause_with_measures_is_a_pause)
 {
 	AUTO_BUF struct buf cast = BUF_INIT;
 
-	(void)state;
 	buf_str(&cast, "[1,\"o\",\"a\"]\n");
 	for (int s = 5; s < 600; s += 5)
 		buf_fmt(&cast,
@@ -425,7 +422,7 @@ static int first_with(const struct show *s, const char *needle)
 	return n;
 }
 
-static void a_search_goes_to_the_moment(void **state)
+TEST(a_search_goes_to_the_moment)
 {
 	struct show *s = *state;
 	struct replay *r = replay_show(s);
@@ -445,7 +442,7 @@ static void a_search_goes_to_the_moment(void **state)
 }
 
 /* The last words of a program: a marker right after them is not output. */
-static void what_a_marker_follows_at_once_is_found(void **state)
+TEST(what_a_marker_follows_at_once_is_found)
 {
 	static const char cast[] = "{\"version\":2,\"width\":20,\"height\":3}\n"
 				   "[1.0,\"o\",\"first\"]\n[1.05,\"o\",\" last words\"]\n"
@@ -453,7 +450,6 @@ static void what_a_marker_follows_at_once_is_found(void **state)
 	int fd = memfd_create("c", MFD_CLOEXEC);
 	struct replay *r;
 
-	(void)state;
 	assert_int_equal(io_write_all(fd, cast, sizeof(cast) - 1), 0);
 	r = replay_new(open_fd(fd));
 	assert_int_equal(find(r, "last words", true), FIND_HIT);
@@ -462,16 +458,5 @@ static void what_a_marker_follows_at_once_is_found(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_marker_follows_at_once_is_found),
-		cmocka_unit_test(the_model_comes_back),
-		cmocka_unit_test(a_seek_shows_what_was_there),
-		cmocka_unit_test(playing_shows_the_same),
-		cmocka_unit_test(frames_go_both_ways),
-		cmocka_unit_test(long_pauses_are_cut),
-		cmocka_unit_test(a_pause_with_measures_is_a_pause),
-		cmocka_unit_test(a_search_goes_to_the_moment),
-	};
-
-	return cmocka_run_group_tests(tests, make_show, end_show);
+	return run_all(NULL, NULL, make_show, end_show);
 }

@@ -18,7 +18,7 @@ static char *lines(const char *a, const char *b)
 	return buf_take(&text);
 }
 
-static void pieces_are_hunks_or_whole_changes(void **state)
+TEST(pieces_are_hunks_or_whole_changes)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = lines("one", "two"), *after = lines("ONE", "TWO");
@@ -46,7 +46,7 @@ static void pieces_are_hunks_or_whole_changes(void **state)
 	hunks_done(&h);
 }
 
-static void what_was_said_is_kept(void **state)
+TEST(what_was_said_is_kept)
 {
 	struct fix *f = *state;
 	struct hunk h = {.step = -3, .number = 2, .path = (char *)(uintptr_t)HOSTILE};
@@ -87,13 +87,12 @@ static void what_was_said_is_kept(void **state)
 	reviewed_done(&v);
 }
 
-static void a_message_names_what_was_not_told(void **state)
+TEST_WITH(a_message_names_what_was_not_told, NULL, NULL)
 {
 	struct hunk h = {.step = 1, .number = 1, .path = (char *)(uintptr_t)HOSTILE};
 	struct reviewed v = {0};
 	AUTO_BUF struct buf out = BUF_INIT;
 
-	(void)state;
 	reviewed_set(&v, 1, "src/a.c", 1, PIECE_TAKEN, 2);
 	reviewed_set(&v, 1, "src/a.c", 3, PIECE_TAKEN, 3);
 	reviewed_set(&v, 1, "b", 0, PIECE_KEPT, 0);
@@ -119,7 +118,7 @@ static void a_message_names_what_was_not_told(void **state)
 	reviewed_done(&v);
 }
 
-static void a_mode_beside_an_edit_is_a_piece(void **state)
+TEST(a_mode_beside_an_edit_is_a_piece)
 {
 	struct fix *f = *state;
 	struct hunks h;
@@ -144,13 +143,12 @@ static bool is_undone(void *data, int64_t step)
 	return step == *(int64_t *)data;
 }
 
-static void an_undo_opens_what_was_taken(void **state)
+TEST_WITH(an_undo_opens_what_was_taken, NULL, NULL)
 {
 	int64_t undone = 9;
 	struct reviewed v = {0};
 	AUTO_BUF struct buf out = BUF_INIT;
 
-	(void)state;
 	reviewed_set(&v, 3, "x", 1, PIECE_TAKEN, 9);
 	assert_int_equal(reviewed_state(&v, 3, "x", 1), PIECE_TAKEN);
 	reviewed_settle(&v, is_undone, &undone);
@@ -164,11 +162,10 @@ static void an_undo_opens_what_was_taken(void **state)
 	reviewed_done(&v);
 }
 
-static void a_whole_file_takes_later_changes_with_it(void **state)
+TEST_WITH(a_whole_file_takes_later_changes_with_it, NULL, NULL)
 {
 	struct reviewed v = {0};
 
-	(void)state;
 	reviewed_set(&v, 3, "x", 0, PIECE_OPEN, 0);
 	reviewed_set(&v, 5, "x", 1, PIECE_KEPT, 0);
 	assert_true(reviewed_kept_later(&v, 3, "x"));
@@ -184,7 +181,7 @@ static void a_whole_file_takes_later_changes_with_it(void **state)
 }
 
 /* Written verdicts can be read again, however long the names are. */
-static void the_oldest_make_room(void **state)
+TEST(the_oldest_make_room)
 {
 	enum {
 		LONG = 4000,
@@ -206,13 +203,12 @@ static void the_oldest_make_room(void **state)
 	reviewed_done(&v);
 }
 
-static void many_entries_are_found_by_path(void **state)
+TEST_WITH(many_entries_are_found_by_path, NULL, NULL)
 {
 	const int many = REVIEWED_MAX + 10;
 	struct reviewed v = {0};
 	char path[16];
 
-	(void)state;
 	for (int i = 1; i <= many; i++) {
 		snprintf(path, sizeof(path), "%d", i % 100);
 		reviewed_set(&v, i, path, 1, PIECE_KEPT, 0);
@@ -248,7 +244,7 @@ static void refused(struct reviewed *v, const char *name, const char *words)
 	assert_string_equal(err.text, words);
 }
 
-static void a_point_is_handled_once_it_was_sent(void **state)
+TEST(a_point_is_handled_once_it_was_sent)
 {
 	struct fix *f = *state;
 	struct reviewed v = with_points(2);
@@ -275,7 +271,7 @@ static void a_point_is_handled_once_it_was_sent(void **state)
 	reviewed_done(&v);
 }
 
-static void no_other_name_is_a_point(void **state)
+TEST_WITH(no_other_name_is_a_point, NULL, NULL)
 {
 	static const char *const names[] = {
 		"",	"1",	 "1.", ".1",  "1.1 ", " 1.1",  "+1.1",	    "1.-1",	"1..1",
@@ -283,7 +279,6 @@ static void no_other_name_is_a_point(void **state)
 	struct reviewed v = with_points(1);
 	struct err err = {0};
 
-	(void)state;
 	reviewed_sent(&v);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		refused(&v, names[i], "a point is a number such as 3.2; open: 1.1");
@@ -292,13 +287,12 @@ static void no_other_name_is_a_point(void **state)
 }
 
 /* The oldest handled point is dropped first; a point that waits to be sent is never lost. */
-static void old_points_make_room(void **state)
+TEST_WITH(old_points_make_room, NULL, NULL)
 {
 	struct hunk h = {.step = 1, .number = 1, .path = (char *)(uintptr_t) "a"};
 	struct reviewed v = with_points(POINTS_MAX);
 	struct err err = {0};
 
-	(void)state;
 	assert_false(reviewed_comment(&v, &h, 0, "one more"));
 	reviewed_sent(&v);
 	assert_non_null(reviewed_handle(&v, "1.5", &err));
@@ -329,22 +323,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(pieces_are_hunks_or_whole_changes, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_said_is_kept, setup, teardown),
-		cmocka_unit_test(a_message_names_what_was_not_told),
-		cmocka_unit_test_setup_teardown(a_point_is_handled_once_it_was_sent, setup,
-						teardown),
-		cmocka_unit_test(no_other_name_is_a_point),
-		cmocka_unit_test(old_points_make_room),
-		cmocka_unit_test_setup_teardown(a_mode_beside_an_edit_is_a_piece, setup, teardown),
-		cmocka_unit_test(an_undo_opens_what_was_taken),
-		cmocka_unit_test(a_whole_file_takes_later_changes_with_it),
-		cmocka_unit_test_setup_teardown(the_oldest_make_room, setup, teardown),
-		cmocka_unit_test(many_entries_are_found_by_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -51,9 +51,8 @@ static void refused(const char *text)
 
 #define GET "GET /v1 HTTP/1.1\r\nHost: api.example\r\n"
 
-static void the_placeholder_is_replaced_in_its_header_alone(void **state)
+TEST(the_placeholder_is_replaced_in_its_header_alone)
 {
-	(void)state;
 	becomes(GET "X-Api-Key: cordon-11\r\n\r\n", GET "X-Api-Key: S3CRET\r\n\r\n");
 	becomes(GET "x-api-key:cordon-11\t\r\nA: b\r\n\r\n",
 		GET "x-api-key:S3CRET\t\r\nA: b\r\n\r\n");
@@ -67,7 +66,7 @@ static void the_placeholder_is_replaced_in_its_header_alone(void **state)
 
 /* A server must not be made to repeat a secret with text of the agent around it, or several
  * times. */
-static void a_part_of_a_value_is_not_replaced(void **state)
+TEST(a_part_of_a_value_is_not_replaced)
 {
 	static const char *const same[] = {
 		GET "x-api-key: cordon-11,cordon-11\r\n\r\n",
@@ -79,7 +78,6 @@ static void a_part_of_a_value_is_not_replaced(void **state)
 		GET "x-api-key: xcordon-11\r\n\r\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		becomes(same[i], same[i]);
 	becomes(GET "x-api-key: cordon-11\r\nx-api-key: cordon-11\r\n\r\n",
@@ -88,7 +86,7 @@ static void a_part_of_a_value_is_not_replaced(void **state)
 		GET "x-api-key: S3CRET\r\n\r\n");
 }
 
-static void bodies_pass_and_the_next_request_is_read(void **state)
+TEST(bodies_pass_and_the_next_request_is_read)
 {
 	static const char length[] =
 		"POST /a HTTP/1.1\r\nHost: api.example\r\nContent-Length: 30\r\n\r\n"
@@ -99,13 +97,12 @@ static void bodies_pass_and_the_next_request_is_read(void **state)
 		"x-api-key: cordon-11\r\n\r\n";
 	AUTO_BUF struct buf text = BUF_INIT, expected = BUF_INIT;
 
-	(void)state;
 	buf_fmt(&text, "%s%s" GET "x-api-key: cordon-11\r\n\r\n", length, chunks);
 	buf_fmt(&expected, "%s%s" GET "x-api-key: S3CRET\r\n\r\n", length, chunks);
 	becomes(text.data, expected.data);
 }
 
-static void what_is_read_in_two_ways_is_refused(void **state)
+TEST(what_is_read_in_two_ways_is_refused)
 {
 	static const char *const list[] = {
 		GET "Content-Length: 1\r\nContent-Length: 1\r\n\r\n",
@@ -132,7 +129,6 @@ static void what_is_read_in_two_ways_is_refused(void **state)
 		"\r\n" GET "\r\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		refused(list[i]);
 	for (size_t piece = 1; piece < 20; piece++) {
@@ -143,7 +139,7 @@ static void what_is_read_in_two_ways_is_refused(void **state)
 	}
 }
 
-static void another_host_or_protocol_is_refused(void **state)
+TEST(another_host_or_protocol_is_refused)
 {
 	static const char *const list[] = {
 		"GET / HTTP/1.1\r\n\r\n",
@@ -165,12 +161,11 @@ static void another_host_or_protocol_is_refused(void **state)
 		GET "Connection: keep-alive, UPGRADE\r\n\r\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		refused(list[i]);
 }
 
-static void chunks_that_lie_are_refused(void **state)
+TEST(chunks_that_lie_are_refused)
 {
 	static const char head[] =
 		"POST / HTTP/1.1\r\nHost: api.example\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -184,7 +179,6 @@ static void chunks_that_lie_are_refused(void **state)
 					   "0\r\nA: b\n\r\n",
 					   "0\r\n A: b\r\n\r\n"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		AUTO_BUF struct buf text = BUF_INIT, out = BUF_INIT;
 
@@ -193,7 +187,7 @@ static void chunks_that_lie_are_refused(void **state)
 	}
 }
 
-static void a_head_has_a_limit(void **state)
+TEST(a_head_has_a_limit)
 {
 	for (size_t extra = 0; extra < 2; extra++) {
 		AUTO_BUF struct buf text = BUF_INIT, out = BUF_INIT;
@@ -208,14 +202,13 @@ static void a_head_has_a_limit(void **state)
 	}
 }
 
-static void it_waits_for_a_value(void **state)
+TEST(it_waits_for_a_value)
 {
 	struct rewrite_rule late[] = {{"a", "cordon-1", NULL}, {"b", "cordon-2", NULL}};
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct rewriter w;
 	const char *why;
 
-	(void)state;
 	rewriter_init(&w, "api.example", late, ARRAY_LEN(late));
 	assert_int_equal(rewriter_feed(&w, GET "\r\n", sizeof(GET) + 1, &out, &why), 0);
 	buf_clear(&out);
@@ -234,18 +227,4 @@ static void it_waits_for_a_value(void **state)
 	rewriter_done(&w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_placeholder_is_replaced_in_its_header_alone),
-		cmocka_unit_test(a_part_of_a_value_is_not_replaced),
-		cmocka_unit_test(bodies_pass_and_the_next_request_is_read),
-		cmocka_unit_test(what_is_read_in_two_ways_is_refused),
-		cmocka_unit_test(another_host_or_protocol_is_refused),
-		cmocka_unit_test(chunks_that_lie_are_refused),
-		cmocka_unit_test(a_head_has_a_limit),
-		cmocka_unit_test(it_waits_for_a_value),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -26,7 +26,7 @@ static void assert_lines(const struct roster_row *row, uint64_t added, uint64_t 
 	assert_int_equal(row->deleted, deleted);
 }
 
-static void lines_are_counted_when_the_steps_change(void **state)
+TEST(lines_are_counted_when_the_steps_change)
 {
 	struct fix *f = *state;
 	struct roster_row row = {.folder = f->folder};
@@ -62,7 +62,7 @@ static void lines_are_counted_when_the_steps_change(void **state)
 	assert_int_equal(row.first, 0);
 }
 
-static void a_folder_without_a_history_has_no_lines(void **state)
+TEST(a_folder_without_a_history_has_no_lines)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *other = xasprintf("%s/other", f->top);
@@ -73,14 +73,4 @@ static void a_folder_without_a_history_has_no_lines(void **state)
 	assert_false(row.counted);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(lines_are_counted_when_the_steps_change),
-		TEST(a_folder_without_a_history_has_no_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

@@ -219,12 +219,11 @@ static void none_was_missed(const struct agent *a, const struct router *r)
 }
 
 /* Every second agent sends all the time. All end together, as the kernel is slow at ending them. */
-static void no_packet_is_lost_at_the_start(void **state)
+TEST(no_packet_is_lost_at_the_start)
 {
 	struct agent agents[ROUNDS];
 	struct router routers[ROUNDS];
 
-	(void)state;
 	for (int i = 0; i < ROUNDS; i++) {
 		agent_start(&agents[i]);
 		if (i % 2)
@@ -262,7 +261,7 @@ static void start_patient(struct agent *a, struct router *r)
 }
 
 /* The user's descriptors in flight are counted together, and compared with the sender's limit. */
-static void an_answer_that_cannot_be_sent_is_an_error(void **state)
+TEST(an_answer_that_cannot_be_sent_is_an_error)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
 	const struct net_addr at = net_addr_v4(0xcb007107u);
@@ -271,7 +270,6 @@ static void an_answer_that_cannot_be_sent_is_an_error(void **state)
 	struct agent agent;
 	int held[2], fd;
 
-	(void)state;
 	if (geteuid() == 0) /* root is not held to that limit */
 		skip();
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -296,7 +294,7 @@ static void an_answer_that_cannot_be_sent_is_an_error(void **state)
 }
 
 /* An answer that comes too late is not taken for that to the next request. */
-static void a_late_answer_is_dropped(void **state)
+TEST(a_late_answer_is_dropped)
 {
 	const struct net_addr first = net_addr_v4(0xcb007107u), next = net_addr_v4(0xcb007108u);
 	struct sockaddr_in got = {0};
@@ -305,7 +303,6 @@ static void a_late_answer_is_dropped(void **state)
 	struct agent agent;
 	int fd;
 
-	(void)state;
 	agent_start(&agent);
 	start_patient(&agent, &router);
 	assert_int_equal(fcntl(router.sock, F_SETFL, O_NONBLOCK), 0);
@@ -321,13 +318,4 @@ static void a_late_answer_is_dropped(void **state)
 	agent_end(&agent, &router);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_packet_is_lost_at_the_start),
-		cmocka_unit_test(an_answer_that_cannot_be_sent_is_an_error),
-		cmocka_unit_test(a_late_answer_is_dropped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -10,7 +10,7 @@
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-static void impossible(void **state)
+TEST(impossible)
 {
 	static const struct {
 		const char *pattern, *words;
@@ -34,7 +34,6 @@ static void impossible(void **state)
 	AUTO_PATTERN struct pattern p = PATTERN_INIT;
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		if (pattern_parse(&p, list[i].pattern, &why))
 			fail_msg("'%s' is taken", list[i].pattern);
@@ -44,7 +43,7 @@ static void impossible(void **state)
 }
 
 /* A pattern is matched only from its difference to the one before on. The result is the same. */
-static void one_after_another(void **state)
+TEST(one_after_another)
 {
 	static const char *const list[] = {
 		"/",	     "/a",	"/a/b",	     "/a/b/c",	   "/a/b/cc",  "/a/bb/c",
@@ -55,7 +54,6 @@ static void one_after_another(void **state)
 	};
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list) * ARRAY_LEN(list); i++) {
 		AUTO_PATTERN struct pattern p = PATTERN_INIT;
 		AUTO_PATTERN struct pattern alone = PATTERN_INIT;
@@ -83,7 +81,7 @@ static void one_after_another(void **state)
 	}
 }
 
-static void matching(void **state)
+TEST(matching)
 {
 	static const struct {
 		const char *pattern, *path;
@@ -130,7 +128,6 @@ static void matching(void **state)
 		{"/**/a/**/b/**", "/x/b/y/a/z", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		const struct rule_frame frame = {.level = LEVEL_BUILTIN};
 		const struct rule rule = {
@@ -161,7 +158,7 @@ struct line {
 	const char *pattern;
 };
 
-static void precedence(void **state)
+TEST(precedence)
 {
 	static const struct {
 		struct line rules[3];
@@ -227,7 +224,6 @@ static void precedence(void **state)
 		{{{LEVEL_USER, ALLOW, "/a/Secret/**"}}, "/a/secret/x", -1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		struct rules *r = rules_new();
 		struct rule_match m = {0};
@@ -253,7 +249,7 @@ static void precedence(void **state)
 	}
 }
 
-static void expiry(void **state)
+TEST(expiry)
 {
 	struct rules *r = rules_new();
 	const struct rule_frame ends = {.level = LEVEL_USER, .until = 1000};
@@ -263,7 +259,6 @@ static void expiry(void **state)
 	struct rule_match m, *list;
 	const char *why;
 
-	(void)state;
 	assert_true(rules_place(r, rules_add(r, &allow), "/a/b", &why));
 	assert_true(rules_place(r, rules_add(r, &deny), "/a/**", &why));
 	assert_true(rules_decide(r, RULE_READ, "/a/b", 999, &m));
@@ -277,7 +272,7 @@ static void expiry(void **state)
 	rules_free(r);
 }
 
-static void beneath(void **state)
+TEST(beneath)
 {
 	static const struct {
 		const char *path;
@@ -299,7 +294,6 @@ static void beneath(void **state)
 	uint32_t numbers[ARRAY_LEN(lines)];
 	const char *why;
 
-	(void)state;
 	assert_int_equal(rules_beneath(r, "/w"), ALLOW);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		const struct rule_frame frame = {.level = lines[i].level};
@@ -323,7 +317,7 @@ static void beneath(void **state)
 }
 
 /* A restriction applies to other spellings, of the name and of paths below it. */
-static void other_spellings(void **state)
+TEST(other_spellings)
 {
 	static const char *const patterns[] = {"/w/one", "/w/tree/**", "/w/Big",
 					       "/w/d/*", "/w/\\*star", "/w/t.c/x/**"};
@@ -344,7 +338,6 @@ static void other_spellings(void **state)
 	struct rule_match m, *all = NULL;
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		const struct rule_frame frame = {.level = LEVEL_BUILTIN};
 		const struct rule rule = {.of = &frame, .verdict = DENY, .kinds = 1u << RULE_WRITE};
@@ -582,9 +575,8 @@ static void one_set(void)
 	rules_free(r);
 }
 
-static void as_the_oracle_says(void **state)
+TEST(as_the_oracle_says)
 {
-	(void)state;
 	for (int i = 0; i < 400; i++)
 		one_set();
 }
@@ -607,7 +599,7 @@ static int64_t cpu_us(void)
 #endif
 
 /* Ten thousand rules of each common sort, and each sort at its worst. */
-static void ten_thousand(void **state)
+TEST(ten_thousand)
 {
 	static const struct {
 		const char *before, *after, *path;
@@ -621,7 +613,6 @@ static void ten_thousand(void **state)
 	};
 	const int n = 10000, rounds = 20000;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		struct rules *r = rules_new();
 		int64_t t = cpu_us(), built;
@@ -651,15 +642,4 @@ static void ten_thousand(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(impossible),	     cmocka_unit_test(matching),
-		cmocka_unit_test(one_after_another), cmocka_unit_test(other_spellings),
-		cmocka_unit_test(precedence),	     cmocka_unit_test(expiry),
-		cmocka_unit_test(beneath),	     cmocka_unit_test(as_the_oracle_says),
-		cmocka_unit_test(ten_thousand),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -71,7 +71,7 @@ static enum policy_verdict ask(struct place *p, enum rule_kind kind, const char 
 	return v;
 }
 
-static void any_name(void **state)
+TEST(any_name)
 {
 	static const char *const names[] = {
 		"/data/plain",	     "/data/with blank ", "/data/a#b;c",     "/data/\"q\"",
@@ -103,7 +103,7 @@ static void any_name(void **state)
 }
 
 /* A bundle is saved and removed by its name; the rest of the file stays. */
-static void a_bundle_is_kept_by_name(void **state)
+TEST(a_bundle_is_kept_by_name)
 {
 	static const char name[] = "claude's own settings";
 	const struct answer a = {.allow = true, .scope = SCOPE_USER, .extent = EXTENT_BUNDLE};
@@ -160,7 +160,7 @@ static void assert_news(struct place *p, struct policy *policy, const struct con
 }
 
 /* The ask lines of a profile's section, and nothing beside them; not of a rule of the human's. */
-static void a_bundle_is_a_section_of_a_profile(void **state)
+TEST(a_bundle_is_a_section_of_a_profile)
 {
 	struct place *p = *state;
 	const char *const folders[] = {p->folder, NULL};
@@ -220,7 +220,7 @@ static void a_bundle_is_a_section_of_a_profile(void **state)
 	config_free((struct config *)(uintptr_t)about.config);
 }
 
-static void extents(void **state)
+TEST(extents)
 {
 	static const struct {
 		enum answer_extent extent;
@@ -255,7 +255,7 @@ static void extents(void **state)
 	}
 }
 
-static void keeps_what_is_there(void **state)
+TEST(keeps_what_is_there)
 {
 	static const char mine[] = "# mine\n[ui]\n\tmouse = off\n[rule \"x\"]\n\tdeny = read ~/x";
 	const struct answer a = {.allow = false, .extent = EXTENT_TREE, .until = 4102444800};
@@ -297,7 +297,7 @@ static void keeps_what_is_there(void **state)
 }
 
 /* By the name of its section alone, as a rule shows it; an edited section stays. */
-static void forgets_by_name(void **state)
+TEST(forgets_by_name)
 {
 	static const char head[] = "[rule \"";
 	const struct answer a = {.allow = true, .extent = EXTENT_TREE, .until = 4102444800};
@@ -330,7 +330,7 @@ static void forgets_by_name(void **state)
 }
 
 /* Two answers at the same time, one with an end and one without, stay two. */
-static void expires(void **state)
+TEST(expires)
 {
 	const struct answer past = {.allow = true, .until = 1000};
 	const struct answer open = {.allow = true};
@@ -344,7 +344,7 @@ static void expires(void **state)
 	assert_int_equal(ask(p, RULE_WRITE, "/data/b"), POLICY_ALLOW);
 }
 
-static void nowhere(void **state)
+TEST(nowhere)
 {
 	const struct answer a = {.allow = true};
 	struct place *p = *state;
@@ -359,7 +359,7 @@ static void nowhere(void **state)
 }
 
 /* Other settings stay; the last value counts; a later save replaces the earlier one. */
-static void a_setting(void **state)
+TEST(a_setting)
 {
 	struct place *p = *state;
 	static const char before[] = "[ui]\n\ttheme = dark ; mine\n\tmouse = no\n[rule \"x\"]\n"
@@ -388,24 +388,4 @@ static void a_setting(void **state)
 	assert_int_equal(rules_save_setting(p->user, "ui", "theme", "a\nb", &p->err), -EINVAL);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(a_bundle_is_kept_by_name),
-		T(extents),
-		T(keeps_what_is_there),
-		T(a_bundle_is_a_section_of_a_profile),
-		T(extents),
-		T(keeps_what_is_there),
-		T(any_name),
-		T(extents),
-		T(keeps_what_is_there),
-		T(forgets_by_name),
-		T(expires),
-		T(nowhere),
-		T(a_setting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

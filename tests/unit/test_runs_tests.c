@@ -3,7 +3,7 @@
 #include "core/hook/runs_tests.h"
 #include "tests/support/check.h"
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	static const struct {
 		const char *line;
@@ -36,7 +36,6 @@ static void test_lines(void **state)
 		{"", RUNS_NO_TESTS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		enum runs_tests got = runs_tests(cases[i].line, strlen(cases[i].line));
 
@@ -46,9 +45,4 @@ static void test_lines(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -277,7 +277,7 @@ static void reach_limit(struct fixture *f)
 
 /* ---- what counts ----------------------------------------------------------------------------- */
 
-static void what_was_there_counts_as_deleted(void **state)
+TEST(what_was_there_counts_as_deleted)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *dir = path_join(f->folder, "d");
@@ -292,7 +292,7 @@ static void what_was_there_counts_as_deleted(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE), 3);
 }
 
-static void what_the_step_made_does_not(void **state)
+TEST(what_the_step_made_does_not)
 {
 	struct fixture *f = *state;
 	struct at d = at(f, "d");
@@ -308,7 +308,7 @@ static void what_the_step_made_does_not(void **state)
 }
 
 /* A name that the step gave to an old file: the file still has its other name. */
-static void a_further_name_is_no_loss(void **state)
+TEST(a_further_name_is_no_loss)
 {
 	struct fixture *f = *state;
 
@@ -324,7 +324,7 @@ static void a_further_name_is_no_loss(void **state)
 }
 
 /* All files get one and the same name in turn: each counts as lost all the same. */
-static void one_name_for_all_does_not_hide_them(void **state)
+TEST(one_name_for_all_does_not_hide_them)
 {
 	struct fixture *f = *state;
 
@@ -339,7 +339,7 @@ static void one_name_for_all_does_not_hide_them(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE) + losses(f, LOSS_REPLACE), 3);
 }
 
-static void what_was_not_performed_does_not_count(void **state)
+TEST(what_was_not_performed_does_not_count)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *dir = path_join(f->folder, "d");
@@ -352,7 +352,7 @@ static void what_was_not_performed_does_not_count(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE), 0);
 }
 
-static void large_files_count_once_when_opened_or_cut(void **state)
+TEST(large_files_count_once_when_opened_or_cut)
 {
 	struct fixture *f = *state;
 
@@ -371,7 +371,7 @@ static void large_files_count_once_when_opened_or_cut(void **state)
 	assert_int_equal(losses(f, LOSS_OVERWRITE), 3);
 }
 
-static void a_large_file_of_its_own_does_not_count(void **state)
+TEST(a_large_file_of_its_own_does_not_count)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *path = path_join(f->folder, "mine");
@@ -384,7 +384,7 @@ static void a_large_file_of_its_own_does_not_count(void **state)
 	assert_int_equal(losses(f, LOSS_OVERWRITE), 0);
 }
 
-static void an_atomic_save_counts_for_what_it_replaced(void **state)
+TEST(an_atomic_save_counts_for_what_it_replaced)
 {
 	struct fixture *f = *state;
 
@@ -399,7 +399,7 @@ static void an_atomic_save_counts_for_what_it_replaced(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE), 0);
 }
 
-static void an_exchange_loses_nothing(void **state)
+TEST(an_exchange_loses_nothing)
 {
 	struct fixture *f = *state;
 
@@ -410,7 +410,7 @@ static void an_exchange_loses_nothing(void **state)
 }
 
 /* git and linkers delete files before they write them anew. */
-static void what_is_made_anew_was_replaced(void **state)
+TEST(what_is_made_anew_was_replaced)
 {
 	struct fixture *f = *state;
 
@@ -428,7 +428,7 @@ static void what_is_made_anew_was_replaced(void **state)
 }
 
 /* But not without limit: both limits together end it. */
-static void making_anew_has_its_limit(void **state)
+TEST(making_anew_has_its_limit)
 {
 	struct fixture *f = *state;
 	int i, r = 0;
@@ -448,7 +448,7 @@ static void making_anew_has_its_limit(void **state)
 	assert_int_equal(losses(f, LOSS_DELETE), LIMIT - 1);
 }
 
-static void zero_is_off(void **state)
+TEST(zero_is_off)
 {
 	struct fixture *f = *state;
 
@@ -464,7 +464,7 @@ static void zero_is_off(void **state)
 
 /* ---- at the limit ---------------------------------------------------------------------------- */
 
-static void every_change_of_the_step_is_held(void **state)
+TEST(every_change_of_the_step_is_held)
 {
 	struct fixture *f = *state;
 	struct object o;
@@ -481,7 +481,7 @@ static void every_change_of_the_step_is_held(void **state)
 	assert_int_equal(f->k.n_held, 2);
 }
 
-static void other_steps_go_on(void **state)
+TEST(other_steps_go_on)
 {
 	struct fixture *f = *state;
 
@@ -492,7 +492,7 @@ static void other_steps_go_on(void **state)
 	assert_int_equal(rm(f, "f4"), 0);
 }
 
-static void too_many_are_told_so(void **state)
+TEST(too_many_are_told_so)
 {
 	struct fixture *f = *state;
 
@@ -510,7 +510,7 @@ static void too_many_are_told_so(void **state)
 }
 
 /* A signal interrupts the call and the program makes it again: it waits as one call. */
-static void a_call_made_again_waits_once(void **state)
+TEST(a_call_made_again_waits_once)
 {
 	struct fixture *f = *state;
 
@@ -523,7 +523,7 @@ static void a_call_made_again_waits_once(void **state)
 	assert_int_equal(f->c.proc->command->guard.n_would, 1);
 }
 
-static void a_question_that_nobody_waits_for_goes_away(void **state)
+TEST(a_question_that_nobody_waits_for_goes_away)
 {
 	struct fixture *f = *state;
 
@@ -536,7 +536,7 @@ static void a_question_that_nobody_waits_for_goes_away(void **state)
 	assert_int_equal(rm(f, "f3"), -FOLDER_HELD);
 }
 
-static void a_held_step_is_not_over_nor_undone(void **state)
+TEST(a_held_step_is_not_over_nor_undone)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
@@ -551,7 +551,7 @@ static void a_held_step_is_not_over_nor_undone(void **state)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void allowed_it_goes_on_without_end(void **state)
+TEST(allowed_it_goes_on_without_end)
 {
 	struct fixture *f = *state;
 
@@ -591,7 +591,7 @@ static int delete_limit(struct fixture *f)
 	return rm(f, "g3");
 }
 
-static void a_command_line_is_remembered(void **state)
+TEST(a_command_line_is_remembered)
 {
 	struct fixture *f = *state;
 
@@ -602,7 +602,7 @@ static void a_command_line_is_remembered(void **state)
 	assert_int_equal(delete_limit(f), 0);
 }
 
-static void a_remembered_command_line_can_be_taken_back(void **state)
+TEST(a_remembered_command_line_can_be_taken_back)
 {
 	struct fixture *f = *state;
 	uint64_t rule = 0, over = 0;
@@ -619,7 +619,7 @@ static void a_remembered_command_line_can_be_taken_back(void **state)
 	assert_int_equal(delete_limit(f), -FOLDER_HELD);
 }
 
-static void another_command_line_is_asked(void **state)
+TEST(another_command_line_is_asked)
 {
 	struct fixture *f = *state;
 
@@ -630,7 +630,7 @@ static void another_command_line_is_asked(void **state)
 }
 
 /* Of a long command line the door knows the beginning, which another one may share. */
-static void half_a_command_line_is_not_remembered(void **state)
+TEST(half_a_command_line_is_not_remembered)
 {
 	static const char argv[] = "rm\0things\0...";
 	struct fixture *f = *state;
@@ -643,7 +643,7 @@ static void half_a_command_line_is_not_remembered(void **state)
 	assert_int_equal(frames_with(f, WIRE_GIVEN, &rule), 0);
 }
 
-static void allowed_once_is_not_remembered(void **state)
+TEST(allowed_once_is_not_remembered)
 {
 	struct fixture *f = *state;
 
@@ -680,7 +680,7 @@ static void check_rolled_back(struct fixture *f)
 	step_info_free(list, n);
 }
 
-static void denied_it_is_rolled_back_when_its_processes_are_gone(void **state)
+TEST(denied_it_is_rolled_back_when_its_processes_are_gone)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
@@ -699,7 +699,7 @@ static void denied_it_is_rolled_back_when_its_processes_are_gone(void **state)
 	assert_true(there(f, "f3"));
 }
 
-static void an_answer_of_another_kind_denies(void **state)
+TEST(an_answer_of_another_kind_denies)
 {
 	struct fixture *f = *state;
 
@@ -710,7 +710,7 @@ static void an_answer_of_another_kind_denies(void **state)
 	check_rolled_back(f);
 }
 
-static void no_answer_in_time_denies(void **state)
+TEST(no_answer_in_time_denies)
 {
 	struct fixture *f = *state;
 
@@ -727,7 +727,7 @@ static void no_answer_in_time_denies(void **state)
 	check_rolled_back(f);
 }
 
-static void headless_it_is_denied_at_once(void **state)
+TEST(headless_it_is_denied_at_once)
 {
 	struct fixture *f = *state;
 
@@ -744,7 +744,7 @@ static void headless_it_is_denied_at_once(void **state)
 
 /* The session's end comes first: the last process ends with the sandbox, then the step is
  * undone. */
-static void denied_at_the_end_of_the_session(void **state)
+TEST(denied_at_the_end_of_the_session)
 {
 	struct fixture *f = *state;
 
@@ -755,7 +755,7 @@ static void denied_at_the_end_of_the_session(void **state)
 }
 
 /* The agent's own changes are undone, and the agent goes on. */
-static void the_agent_itself_is_not_ended(void **state)
+TEST(the_agent_itself_is_not_ended)
 {
 	struct fixture *f = *state;
 
@@ -772,7 +772,7 @@ static void the_agent_itself_is_not_ended(void **state)
 }
 
 /* `cordon step begin`: all commands of the group are undone together. */
-static void a_group_is_taken_back_as_a_whole(void **state)
+TEST(a_group_is_taken_back_as_a_whole)
 {
 	struct fixture *f = *state;
 	struct caller first;
@@ -804,7 +804,7 @@ static void a_group_is_taken_back_as_a_whole(void **state)
 	check_rolled_back(f);
 }
 
-static void frozen_it_is_kept_as_it_stands(void **state)
+TEST(frozen_it_is_kept_as_it_stands)
 {
 	struct fixture *f = *state;
 
@@ -818,7 +818,7 @@ static void frozen_it_is_kept_as_it_stands(void **state)
 
 /* Of two steps at the same time the denied one is undone; the other stays, and can be undone
  * alone. */
-static void only_the_denied_step_is_rolled_back(void **state)
+TEST(only_the_denied_step_is_rolled_back)
 {
 	struct fixture *f = *state;
 	struct caller first;
@@ -840,45 +840,4 @@ static void only_the_denied_step_is_rolled_back(void **state)
 	assert_true(!there(f, "new") && there(f, "f4"));
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_there_counts_as_deleted),
-		TEST(what_the_step_made_does_not),
-		TEST(a_further_name_is_no_loss),
-		TEST(one_name_for_all_does_not_hide_them),
-		TEST(what_was_not_performed_does_not_count),
-		TEST(large_files_count_once_when_opened_or_cut),
-		TEST(a_large_file_of_its_own_does_not_count),
-		TEST(an_atomic_save_counts_for_what_it_replaced),
-		TEST(an_exchange_loses_nothing),
-		TEST(what_is_made_anew_was_replaced),
-		TEST(making_anew_has_its_limit),
-		TEST(zero_is_off),
-		TEST(every_change_of_the_step_is_held),
-		TEST(other_steps_go_on),
-		TEST(too_many_are_told_so),
-		TEST(a_call_made_again_waits_once),
-		TEST(a_question_that_nobody_waits_for_goes_away),
-		TEST(a_held_step_is_not_over_nor_undone),
-		TEST(allowed_it_goes_on_without_end),
-		TEST(a_command_line_is_remembered),
-		TEST(a_remembered_command_line_can_be_taken_back),
-		TEST(another_command_line_is_asked),
-		TEST(half_a_command_line_is_not_remembered),
-		TEST(allowed_once_is_not_remembered),
-		TEST(denied_it_is_rolled_back_when_its_processes_are_gone),
-		TEST(an_answer_of_another_kind_denies),
-		TEST(no_answer_in_time_denies),
-		TEST(headless_it_is_denied_at_once),
-		TEST(denied_at_the_end_of_the_session),
-		TEST(the_agent_itself_is_not_ended),
-		TEST(a_group_is_taken_back_as_a_whole),
-		TEST(frozen_it_is_kept_as_it_stands),
-		TEST(only_the_denied_step_is_rolled_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -8,7 +8,7 @@
 #include "core/base/base64.h"
 #include "tests/support/check.h"
 
-static void errors_are_those_of_the_document(void **state)
+TEST(errors_are_those_of_the_document)
 {
 	static const struct {
 		enum fault_code code;
@@ -20,7 +20,6 @@ static void errors_are_those_of_the_document(void **state)
 	};
 	const cJSON *errors = schema_find("protocol.json", "$defs/errors");
 
-	(void)state;
 	assert_int_equal(cJSON_GetArraySize(errors), ARRAY_LEN(known));
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		const cJSON *e = cJSON_GetObjectItemCaseSensitive(errors, known[i].name);
@@ -41,7 +40,7 @@ static const char *message_path(const struct fault *f)
 	return path;
 }
 
-static void values_are_checked(void **state)
+TEST(values_are_checked)
 {
 	static const struct {
 		const char *operation, *payload, *path; /* NULL: valid */
@@ -65,7 +64,6 @@ static void values_are_checked(void **state)
 		 "/payload/scope"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		cJSON *v = cJSON_Parse(cases[i].payload);
 		struct fault f = {0};
@@ -79,14 +77,13 @@ static void values_are_checked(void **state)
 	}
 }
 
-static void bytes_survive_a_line(void **state)
+TEST(bytes_survive_a_line)
 {
 	char line[] = "{\"a\":\"x\\udcff\\ud83d\\ude00\\\\udc80\"}";
 	char strict[] = "{\"a\":\"\\udcff\\\\udc80\"}", nul[] = "{\"a\":\"\\u0000\"}";
 	char more[] = "{} {}";
 	cJSON *o = request_line_parse(line, strlen(line));
 
-	(void)state;
 	assert_non_null(o);
 	assert_string_equal(cJSON_GetObjectItem(o, "a")->valuestring,
 			    "x\xff\xf0\x9f\x98\x80\\udc80");
@@ -97,14 +94,13 @@ static void bytes_survive_a_line(void **state)
 	assert_null(request_line_parse(more, strlen(more)));
 }
 
-static void base64_is_whole(void **state)
+TEST(base64_is_whole)
 {
 	static const char *const wrong[] = {
 		"a", "ab", "abc", "a===", "ab=c", "====", "abc\n", "ab c"};
 	size_t n = 0;
 	char *bytes = base64_decode("/wAQ", &n);
 
-	(void)state;
 	assert_non_null(bytes);
 	assert_int_equal(n, 3);
 	assert_memory_equal(bytes, "\xff\0\x10", 3);
@@ -113,14 +109,4 @@ static void base64_is_whole(void **state)
 		assert_null(base64_decode(wrong[i], &n));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_are_those_of_the_document),
-		cmocka_unit_test(values_are_checked),
-		cmocka_unit_test(bytes_survive_a_line),
-		cmocka_unit_test(base64_is_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

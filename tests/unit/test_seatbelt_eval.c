@@ -66,11 +66,10 @@ static bool looks_up(struct eval *e, const char *service)
 
 /* ---- foreign profiles, unchanged ------------------------------------------------------------- */
 
-static void a_deny_list(void **state)
+TEST(a_deny_list)
 {
 	struct eval *e = read_file("tests/fuzz/corpus/seatbelt/deny_list.sb");
 
-	(void)state;
 	assert_true(allows(e, "file-read-data", "/Users/dev/notes"));
 	assert_false(allows(e, "file-read-data", "/Users/dev/.ssh/id"));
 	assert_true(allows(e, "file-write-data", "/Users/dev/project/a"));
@@ -84,11 +83,10 @@ static void a_deny_list(void **state)
 	eval_free(e);
 }
 
-static void services_and_params(void **state)
+TEST(services_and_params)
 {
 	struct eval *e = read_file("tests/fuzz/corpus/seatbelt/services.sb");
 
-	(void)state;
 	assert_true(looks_up(e, "com.apple.system.logger"));
 	assert_true(looks_up(e, "com.apple.lsd.mapdb"));
 	assert_true(looks_up(e, "com.apple.cfprefsd.agent"));
@@ -114,7 +112,7 @@ static void services_and_params(void **state)
 	eval_free(e);
 }
 
-static void bad_profiles(void **state)
+TEST(bad_profiles)
 {
 	static const char *const bad[] = {
 		"",
@@ -139,7 +137,6 @@ static void bad_profiles(void **state)
 	AUTO_BUF struct buf deep = BUF_INIT;
 	struct eval *e = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct err err = {0};
 
@@ -165,14 +162,13 @@ static size_t below(size_t n)
 	return (size_t)(seed % n);
 }
 
-static void regexes_as_posix_has_them(void **state)
+TEST(regexes_as_posix_has_them)
 {
 	static const char *const parts[] = {"a",    "b",     "/",     "\\.",	".",
 					    "[ab]", "[^/]",  "(a|b)", "(/.*)?", "(a|(b/)+|)",
 					    "a*",   "[^a]*", "b+",    "a?"};
 	size_t n = 0;
 
-	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		AUTO_BUF struct buf re = BUF_INIT;
 		struct match *m = NULL;
@@ -202,7 +198,7 @@ static void regexes_as_posix_has_them(void **state)
 /* ---- network, sockets, services, terminals -----------------------------------------------------
  */
 
-static void network(void **state)
+TEST(network)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const uint16_t proxies[] = {8080, 1080, 0};
@@ -213,7 +209,6 @@ static void network(void **state)
 				  .path = "/private/tmp/own/x"};
 	struct pair x;
 
-	(void)state;
 	pair_new(&x, NULL, false, &spec);
 	assert_false(connects(x.eval, true, 8080));
 	assert_true(eval_allows(x.eval, &sock));
@@ -251,7 +246,7 @@ static void network(void **state)
 }
 
 /* The proxy's process may connect anywhere by TCP, and nothing else. */
-static void of_the_proxy(void **state)
+TEST(of_the_proxy)
 {
 	static const struct {
 		struct eval_query q;
@@ -313,7 +308,6 @@ static void of_the_proxy(void **state)
 	};
 	struct eval *e = new_eval(helper_proxy_profile);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (eval_allows(e, &known[i].q) != known[i].allowed)
 			fail_msg("case %zu: %s %s", i, known[i].q.operation,
@@ -328,7 +322,7 @@ static void of_the_proxy(void **state)
 }
 
 /* Only a session's own profile allows the lookup of its mark; none allows the other mark. */
-static void marks(void **state)
+TEST(marks)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const char *const block[] = {"cordon.*", NULL}, *const all[] = {"*x", NULL};
@@ -341,7 +335,6 @@ static void marks(void **state)
 		       *none = profile_mark("0123-ab", true);
 	AUTO_FREE char *others = profile_mark("0123-ac", false);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		const struct profile_spec spec = {.home = HOME,
 						  .folders = folders,
@@ -364,7 +357,7 @@ static void marks(void **state)
 	}
 }
 
-static void services(void **state)
+TEST(services)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const char *const allow[] = {"com.a", "org.*.x", "net.b*", NULL};
@@ -377,7 +370,6 @@ static void services(void **state)
 		{.allow_by_default = true, .block = block, .block_prefixes = prefixes},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(lists) + 1; k++) {
 		const struct mach_services *m = k < ARRAY_LEN(lists) ? &lists[k] : NULL;
 		const struct profile_spec spec = {.home = HOME, .folders = folders, .services = m};
@@ -395,7 +387,7 @@ static void services(void **state)
 
 /* A name without a service allows nothing, or blocks nothing: getpwuid() fails, privacy settings
  * are open. */
-static void services_exist(void **state)
+TEST(services_exist)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const char *const needed[] = {
@@ -419,7 +411,6 @@ static void services_exist(void **state)
 	struct profile_spec spec = {.home = HOME, .folders = folders, .session = "0123-ab"};
 	struct eval *e = new_eval(wrong);
 
-	(void)state;
 	assert_string_equal(eval_unknown_service(e), "com.apple.system.opendirectoryd");
 	eval_free(e);
 	e = new_eval(wrong_prefix);
@@ -444,7 +435,7 @@ static void services_exist(void **state)
 }
 
 /* If everything may be looked up, blocked services may not, nor by another name. */
-static void services_blocked(void **state)
+TEST(services_blocked)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const char *const names[] = {
@@ -459,7 +450,6 @@ static void services_blocked(void **state)
 					  .network = PROFILE_NETWORK_OPEN};
 	struct pair x;
 
-	(void)state;
 	pair_new(&x, NULL, false, &spec);
 	assert_true(looks_up(x.eval, "com.apple.ocspd"));
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -470,11 +460,10 @@ static void services_blocked(void **state)
 	pair_done(&x);
 }
 
-static void bad_services(void **state)
+TEST(bad_services)
 {
 	static const char *const bad[] = {"", "*", "a b", "a\"b", "a\\b", "a\nb", "\xc3\xa9"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		const char *const list[] = {bad[i], NULL};
 		struct err err = {0};
@@ -485,7 +474,7 @@ static void bad_services(void **state)
 	}
 }
 
-static void terminals_and_signals(void **state)
+TEST(terminals_and_signals)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	const struct profile_spec spec = {.home = HOME, .folders = folders, .tty = "/dev/ttys007"};
@@ -496,7 +485,6 @@ static void terminals_and_signals(void **state)
 	const struct eval_query others = {.operation = "signal", .target = "others"};
 	const struct eval_query port = {.operation = "mach-priv-task-port", .target = "others"};
 
-	(void)state;
 	for (int dynamic = 0; dynamic < 2; dynamic++) {
 		struct pair x;
 
@@ -520,7 +508,7 @@ static void terminals_and_signals(void **state)
 }
 
 /* Only OpenMP's: another name may belong to a program outside. */
-static void shared_memory(void **state)
+TEST(shared_memory)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const struct {
@@ -539,7 +527,6 @@ static void shared_memory(void **state)
 	const struct profile_spec spec = {.home = HOME, .folders = folders};
 	struct pair x;
 
-	(void)state;
 	pair_new(&x, NULL, false, &spec);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		if (eval_allows(x.eval, &(struct eval_query){.operation = cases[i].operation,
@@ -550,7 +537,7 @@ static void shared_memory(void **state)
 }
 
 /* A directory can be moved to any writable place, and back: names are protected in all of them. */
-static void names_elsewhere(void **state)
+TEST(names_elsewhere)
 {
 	static const char *const folders[] = {FOLDER, NULL}, *const temp[] = {"/tmp", NULL};
 	static const char *const rules[] = {"allow", "write ~/notes/**", NULL};
@@ -560,7 +547,6 @@ static void names_elsewhere(void **state)
 					     "/private/tmp/own"};
 	struct pair x;
 
-	(void)state;
 	pair_new(&x, rules, false, &spec);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		AUTO_FREE char *hook = path_join(places[i], "sub/.git/hooks/x");
@@ -595,7 +581,7 @@ static ssize_t fake_link(void *data, const char *path, char *out, size_t size)
 	return strstr(path, "gone") ? -ENOENT : -EINVAL;
 }
 
-static void canonical_paths(void **state)
+TEST(canonical_paths)
 {
 	static const struct mac_os os = {.read_link = fake_link};
 	static const char *const list[][2] = {
@@ -612,7 +598,6 @@ static void canonical_paths(void **state)
 	static const char *const want[] = {"/a", "/a-b", "/private/tmp", NULL};
 	char **all = NULL, *path = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		assert_int_equal(canonical_path(&os, list[i][0], &path), 0);
 		assert_string_equal(path, list[i][1]);
@@ -691,7 +676,7 @@ static void compare(const char *name, struct pair *x)
 	pair_done(x);
 }
 
-static void whole_profiles(void **state)
+TEST(whole_profiles)
 {
 	static const char *const folders[] = {"/Users/dev/project", NULL};
 	static const char *const temp[] = {"/tmp", "/var/folders", NULL};
@@ -704,7 +689,6 @@ static void whole_profiles(void **state)
 	struct profile_spec spec = {.home = "/Users/dev", .folders = folders, .temp = temp};
 	struct pair x;
 
-	(void)state;
 	pair_new(&x, NULL, false, &spec);
 	compare("static.sb", &x);
 	spec.network = PROFILE_NETWORK_PROXY;
@@ -721,19 +705,8 @@ static void whole_profiles(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_deny_list),	   cmocka_unit_test(services_and_params),
-		cmocka_unit_test(bad_profiles),	   cmocka_unit_test(regexes_as_posix_has_them),
-		cmocka_unit_test(network),	   cmocka_unit_test(services),
-		cmocka_unit_test(of_the_proxy),	   cmocka_unit_test(marks),
-		cmocka_unit_test(services_exist),  cmocka_unit_test(services_blocked),
-		cmocka_unit_test(bad_services),	   cmocka_unit_test(terminals_and_signals),
-		cmocka_unit_test(canonical_paths), cmocka_unit_test(names_elsewhere),
-		cmocka_unit_test(shared_memory),   cmocka_unit_test(whole_profiles),
-	};
-
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_RUNTIME_DIR");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void check_case(struct pair *x, const struct policy_case *c, bool inside,
 	t->stricter++;
 }
 
-static void the_table_of_the_policy(void **state)
+TEST(the_table_of_the_policy)
 {
 #define TABLE(list)                                                                                \
 	{                                                                                          \
@@ -65,7 +65,6 @@ static void the_table_of_the_policy(void **state)
 	struct tally t = {0};
 	struct pair x;
 
-	(void)state;
 	for (int dynamic = 0; dynamic < 2; dynamic++) {
 		pair_new(&x, NULL, dynamic, NULL);
 		for (size_t i = 0; i < ARRAY_LEN(tables); i++)
@@ -156,7 +155,7 @@ static size_t compare_at(struct pair *x, const char *path, enum policy_verdict l
 }
 
 /* Users' rules with their expected verdicts; several for one place. */
-static void rules_of_people(void **state)
+TEST(rules_of_people)
 {
 	static const char *const sets[][16] = {
 		{NULL},
@@ -178,7 +177,6 @@ static void rules_of_people(void **state)
 	};
 	size_t n = 0, stricter = 0;
 
-	(void)state;
 	for (size_t s = 0; s < ARRAY_LEN(sets); s++)
 		for (int dynamic = 0; dynamic < 2; dynamic++) {
 			struct pair x;
@@ -192,7 +190,7 @@ static void rules_of_people(void **state)
 }
 
 /* Places opened by rules are open. */
-static void rules_open_places(void **state)
+TEST(rules_open_places)
 {
 	static const char *const sets[][8] = {
 		{"allow", "read ~/notes/**", "deny", "read ~/notes/private/**", NULL},
@@ -225,7 +223,6 @@ static void rules_open_places(void **state)
 	};
 	struct pair x;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		pair_new(&x, sets[list[i].set], true, NULL);
 		if (pair_allows(&x, list[i].operation, list[i].path, NULL) != list[i].allowed)
@@ -292,7 +289,7 @@ static void random_pattern(struct buf *out)
 }
 
 /* Random rules, each with random paths. */
-static void random_rules(void **state)
+TEST(random_rules)
 {
 	static const char *const verdicts[] = {"allow", "allow", "deny", "ask", "hide"};
 	static const char *const kinds[] = {"read", "write", "exec", "read,write", "read,exec"};
@@ -301,7 +298,6 @@ static void random_rules(void **state)
 	const struct profile_spec gate = {.home = HOME, .folders = folders, .gate = true};
 	AUTO_BUF struct buf path = BUF_INIT;
 
-	(void)state;
 	for (int round = 0; round < 60; round++) {
 		const char *rules[9] = {NULL};
 		size_t n_rules = below(5);
@@ -330,7 +326,7 @@ static void random_rules(void **state)
 }
 
 /* Without questions to a client, a rule that asks about reads is a denial in the profile. */
-static void what_is_asked_about_with_a_client(void **state)
+TEST(what_is_asked_about_with_a_client)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	static const char *const rules[] = {
@@ -340,7 +336,6 @@ static void what_is_asked_about_with_a_client(void **state)
 	const struct profile_spec gate = {.home = HOME, .folders = folders, .gate = true};
 	struct pair x;
 
-	(void)state;
 	pair_new(&x, rules, false, &gate);
 	assert_false(pair_allows(&x, "file-read-data", FOLDER "/diary/a", NULL));
 	assert_false(pair_allows(&x, "file-read-data", FOLDER "/both/a", NULL));
@@ -353,7 +348,7 @@ static void what_is_asked_about_with_a_client(void **state)
 
 /* ---- size ------------------------------------------------------------------------------------ */
 
-static void too_many_rules(void **state)
+TEST(too_many_rules)
 {
 	static const char *const folders[] = {FOLDER, NULL};
 	struct config *c = config_of_rules();
@@ -363,7 +358,6 @@ static void too_many_rules(void **state)
 	struct policy *policy = NULL;
 	struct err err = {0};
 
-	(void)state;
 	for (int i = 0; i < 8000; i++) {
 		AUTO_FREE char *value = xasprintf("read ~/private/place-%d/**", i);
 
@@ -417,11 +411,10 @@ static size_t rules_in(const char *folder, const char *rule)
 	return n;
 }
 
-static void names_end_no_string(void **state)
+TEST(names_end_no_string)
 {
 	size_t plain = rules_in("/plain", "read ~/plain");
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(evil); i++) {
 		AUTO_BUF struct buf rule = BUF_INIT;
 
@@ -435,9 +428,8 @@ static void names_end_no_string(void **state)
 	}
 }
 
-static void every_byte(void **state)
+TEST(every_byte)
 {
-	(void)state;
 	for (int c = 1; c < 256; c++) {
 		char folder[] = {'/', 'a', (char)c, 'b', '\0'}, other[] = {'/', 'a', 'b', '\0'};
 		const char *const folders[] = {folder, NULL};
@@ -459,18 +451,7 @@ static void every_byte(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_of_the_policy),
-		cmocka_unit_test(rules_of_people),
-		cmocka_unit_test(rules_open_places),
-		cmocka_unit_test(random_rules),
-		cmocka_unit_test(what_is_asked_about_with_a_client),
-		cmocka_unit_test(too_many_rules),
-		cmocka_unit_test(names_end_no_string),
-		cmocka_unit_test(every_byte),
-	};
-
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("XDG_CONFIG_HOME");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(NULL, NULL, NULL, NULL);
 }

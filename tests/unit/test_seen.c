@@ -66,9 +66,8 @@ static void save(const char *path, size_t fresh)
 	seen_part_done(&all);
 }
 
-static void is_found_again(void **state)
+TEST(is_found_again)
 {
-	(void)state;
 	assert_int_equal(find_all("dir/record"), 0);
 	save("dir/record", 10); /* not worth a file */
 	assert_int_equal(access("dir/record", F_OK), -1);
@@ -76,12 +75,11 @@ static void is_found_again(void **state)
 	assert_int_equal(find_all("dir/record"), N);
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	AUTO_FREE char *data = NULL;
 	size_t len, found = 0;
 
-	(void)state;
 	save("record", N);
 	assert_int_equal(io_read_file(AT_FDCWD, "record", 1 << 20, &data, &len), 0);
 	for (size_t i = 0; i < len; i += 1 + i % 97) {
@@ -100,12 +98,11 @@ static void damaged(void **state)
 	}
 }
 
-static void of_a_directory(void **state)
+TEST(of_a_directory)
 {
 	struct seen_part p = SEEN_PART_INIT;
 	struct seen_dir d;
 
-	(void)state;
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "new", 0700), 0);
 	assert_false(
 		seen_identify(&p, AT_FDCWD, "new", &d)); /* may change again within this tick */
@@ -117,17 +114,12 @@ static void of_a_directory(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_found_again),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(of_a_directory),
-	};
 	char top[] = "/tmp/cordon-seen-XXXXXX";
 	int r;
 
 	if (!mkdtemp(top) || chdir(top) < 0)
 		return 1;
-	r = cmocka_run_group_tests(tests, NULL, NULL);
+	r = run_all(NULL, NULL, NULL, NULL);
 	if (chdir("/") < 0 || io_remove_tree(AT_FDCWD, top) < 0)
 		return 1;
 	return r;

@@ -13,12 +13,11 @@ static const char alone[] =
 	"            \"type\": \"command\",\n            \"command\": \"cordon hook\",\n"
 	"            \"timeout\": 5\n          }\n        ]\n      }\n    ]\n  }\n}\n";
 
-static void into_nothing(void **state)
+TEST(into_nothing)
 {
 	AUTO_FREE char *text = NULL, *again = NULL, *without = NULL;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(hooks_merge(&text, NULL, &hook, &err), 0);
 	assert_string_equal(text, alone);
 	assert_int_equal(hooks_merge(&again, text, &hook, &err), 0);
@@ -28,7 +27,7 @@ static void into_nothing(void **state)
 }
 
 /* Other settings keep their order and layout, and are restored byte for byte. */
-static void beside_others(void **state)
+TEST(beside_others)
 {
 	static const char *const before[] = {
 		"{\n  \"model\": \"x\"\n}\n",
@@ -44,7 +43,6 @@ static void beside_others(void **state)
 		"{\n    \"model\": {\n        \"a\": 1\n    }\n}\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(before); i++) {
 		AUTO_FREE char *with = NULL, *without = NULL, *none = NULL;
 		struct err err = {0};
@@ -62,7 +60,7 @@ static void beside_others(void **state)
 	}
 }
 
-static void what_is_not_its_form(void **state)
+TEST(what_is_not_its_form)
 {
 	static const char *const texts[] = {"",
 					    "[]",
@@ -72,7 +70,6 @@ static void what_is_not_its_form(void **state)
 					    "{\"hooks\":[]}",
 					    "{\"hooks\":{\"PreToolUse\":{}}}"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		AUTO_FREE char *text = NULL;
 		struct err err = {0};
@@ -83,13 +80,4 @@ static void what_is_not_its_form(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(into_nothing),
-		cmocka_unit_test(beside_others),
-		cmocka_unit_test(what_is_not_its_form),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -40,7 +40,7 @@ static char *told(const char *text)
 	return buf_take(&b);
 }
 
-static void command_lines(void **state)
+TEST(command_lines)
 {
 	static const struct {
 		const char *text, *want;
@@ -113,7 +113,6 @@ static void command_lines(void **state)
 		{"a > ; b", "EINVAL"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_FREE char *got = told(cases[i].text);
 
@@ -125,13 +124,12 @@ static void command_lines(void **state)
 }
 
 /* bash lists its reserved words. A line made of a command must give the same command again. */
-static void a_program_with_a_reserved_name(void **state)
+TEST(a_program_with_a_reserved_name)
 {
 	FILE *bash = popen("bash -c 'compgen -k'", "re");
 	char word[64];
 	size_t n = 0;
 
-	(void)state;
 	assert_non_null(bash);
 	while (fgets(word, sizeof(word), bash)) {
 		AUTO_BUF struct buf line = BUF_INIT;
@@ -150,12 +148,11 @@ static void a_program_with_a_reserved_name(void **state)
 	assert_true(n >= 20);
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	AUTO_FREE char *deep = NULL, *many = NULL, *braces = NULL;
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		buf_str(&b, "$(");
 	deep = told(b.data);
@@ -172,13 +169,4 @@ static void limits(void **state)
 	assert_string_equal(many, "E2BIG");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(command_lines),
-		cmocka_unit_test(a_program_with_a_reserved_name),
-		cmocka_unit_test(limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -20,9 +20,8 @@ static void named(const char *variable, const char *value, const char *want)
 		assert_null(got);
 }
 
-static void a_variable_names_a_path_or_none(void **state)
+TEST(a_variable_names_a_path_or_none)
 {
-	(void)state;
 	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
 	named("SSH_AUTH_SOCK", "/tmp/ssh-a/agent.1", "/tmp/ssh-a/agent.1");
 	named("SSH_AUTH_SOCK", "/a/../b//c", "/b/c");
@@ -44,9 +43,8 @@ static void a_variable_names_a_path_or_none(void **state)
 	named("PATH", "/bin", NULL);
 }
 
-static void a_setting_names_it_again(void **state)
+TEST(a_setting_names_it_again)
 {
-	(void)state;
 	for (size_t i = 0; sockets_variables[i]; i++) {
 		const char *name = sockets_variables[i];
 		AUTO_FREE char *setting = sockets_setting(name, ":3", "/tmp/.X11-unix/X3");
@@ -57,9 +55,8 @@ static void a_setting_names_it_again(void **state)
 	}
 }
 
-static void what_is_known_has_words(void **state)
+TEST(what_is_known_has_words)
 {
-	(void)state;
 	setenv("SSH_AUTH_SOCK", "/odd/place", 1);
 	assert_non_null(strstr(sockets_words("/run/docker.sock"), "root"));
 	assert_non_null(strstr(sockets_words("/home/u/.colima/docker.sock"), "root"));
@@ -115,12 +112,11 @@ static size_t shown(const char *dir, const char *const *settings)
 	return n;
 }
 
-static void rules_show_what_they_open(void **state)
+TEST(rules_show_what_they_open)
 {
 	char made[] = "/tmp/test_sockets.XXXXXX";
 	AUTO_FREE char *dir = NULL, *deep = NULL, *link = NULL;
 
-	(void)state;
 	assert_non_null(mkdtemp(made));
 	dir = realpath(made, NULL);
 	deep = xasprintf("%s/deep", dir);
@@ -149,14 +145,4 @@ static void rules_show_what_they_open(void **state)
 	remove_all(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_variable_names_a_path_or_none),
-		cmocka_unit_test(a_setting_names_it_again),
-		cmocka_unit_test(what_is_known_has_words),
-		cmocka_unit_test(rules_show_what_they_open),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

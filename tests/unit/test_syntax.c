@@ -21,9 +21,8 @@ static uint8_t expect(const char *path, uint8_t state, const char *text, const c
 	return quick;
 }
 
-static void lines_of_code(void **state)
+TEST(lines_of_code)
 {
-	(void)state;
 	expect("a.c", 0, "int x = 0x1f; // y", "ttt.....nnnn..cccc");
 	expect("a.c", 0, "return \"a\\\"b\" + c;", "kkkkkk.ssssss.....");
 	expect("a.c", 0, "  #include <x>", "..kkkkkkkk....");
@@ -36,11 +35,10 @@ static void lines_of_code(void **state)
 	assert_null(syntax_of(""));
 }
 
-static void what_goes_on_in_the_next_line(void **state)
+TEST(what_goes_on_in_the_next_line)
 {
 	uint8_t s = expect("a.c", 0, "x /* y", "..cccc");
 
-	(void)state;
 	s = expect("a.c", s, "if (1)", "cccccc");
 	s = expect("a.c", s, "*/ if", "cc.kk");
 	assert_int_equal(s, 0);
@@ -50,11 +48,10 @@ static void what_goes_on_in_the_next_line(void **state)
 	assert_int_equal(expect("a.go", 0, "`raw", "ssss"), expect("a.js", 0, "`raw", "ssss"));
 }
 
-static void anything_else(void **state)
+TEST(anything_else)
 {
 	char text[64];
 
-	(void)state;
 	srand(7);
 	for (int i = 0; i < 20000; i++) {
 		static const char *const names[] = {"a.c", "a.py", "a.lua", "a.html", "a.rs"};
@@ -84,9 +81,8 @@ static void words(const char *a, const char *b, const char *want_a, const char *
 	assert_string_equal(got, want_b);
 }
 
-static void changed_words(void **state)
+TEST(changed_words)
 {
-	(void)state;
 	words("foo(a, b)", "foo(a, bc)", "       ^ ", "       ^^ ");
 	words("one", "two", "   ", "   "); /* with nothing in common, no words are marked */
 	words("x = 1;", "long x = 1;", "      ", "^^^^^      ");
@@ -96,14 +92,4 @@ static void changed_words(void **state)
 	assert_true(diff_same_blank("", 0, "  ", 2));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_code),
-		cmocka_unit_test(what_goes_on_in_the_next_line),
-		cmocka_unit_test(anything_else),
-		cmocka_unit_test(changed_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

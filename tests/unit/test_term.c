@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
-static void text_and_line_ends(void **state)
+TEST(text_and_line_ends)
 {
 	struct pane *p = *state;
 
@@ -10,7 +10,7 @@ static void text_and_line_ends(void **state)
 	assert_string_equal(pane_screen(p), "one|Two|        x||");
 }
 
-static void long_lines_wrap(void **state)
+TEST(long_lines_wrap)
 {
 	struct pane *p = *state;
 
@@ -20,7 +20,7 @@ static void long_lines_wrap(void **state)
 	assert_string_equal(pane_screen(p), "0123456789|ab|012345678b||");
 }
 
-static void wide_characters_take_two_columns(void **state)
+TEST(wide_characters_take_two_columns)
 {
 	struct pane *p = *state;
 
@@ -38,7 +38,7 @@ static void wide_characters_take_two_columns(void **state)
 }
 
 /* Newer than libvterm's own table: U+1F916, U+1FAE0. */
-static void emoji_are_wide_whatever_libvterm_thinks(void **state)
+TEST(emoji_are_wide_whatever_libvterm_thinks)
 {
 	struct pane *p = *state;
 
@@ -50,7 +50,7 @@ static void emoji_are_wide_whatever_libvterm_thinks(void **state)
 	assert_string_equal(pane_cell(p, 0, 5)->text, "y");
 }
 
-static void half_a_wide_character_is_a_blank(void **state)
+TEST(half_a_wide_character_is_a_blank)
 {
 	struct pane *p = *state;
 
@@ -61,7 +61,7 @@ static void half_a_wide_character_is_a_blank(void **state)
 	assert_int_equal(pane_cell(p, 0, 2)->width, 1);
 }
 
-static void marks_combine_but_not_without_end(void **state)
+TEST(marks_combine_but_not_without_end)
 {
 	struct pane *p = *state;
 
@@ -77,7 +77,7 @@ static void marks_combine_but_not_without_end(void **state)
 	assert_string_equal(pane_cell(p, 0, 1)->text, "x");
 }
 
-static void underlines_have_kinds_and_colours(void **state)
+TEST(underlines_have_kinds_and_colours)
 {
 	struct pane *p = *state;
 	static const unsigned kinds[] = {UNDERLINE_STRAIGHT, UNDERLINE_DOUBLE, UNDERLINE_CURLY,
@@ -108,7 +108,7 @@ static void underlines_have_kinds_and_colours(void **state)
 	assert_int_equal(pane_cell(p, 0, 4)->style.attr, STYLE_UNDERLINE_AS(UNDERLINE_DASHED));
 }
 
-static void links_are_underlined_and_told(void **state)
+TEST(links_are_underlined_and_told)
 {
 	struct pane *p = *state;
 
@@ -129,7 +129,7 @@ static void links_are_underlined_and_told(void **state)
 }
 
 /* An old number never leads to a newer address. */
-static void old_links_are_forgotten(void **state)
+TEST(old_links_are_forgotten)
 {
 	struct pane *p = *state;
 	uint32_t first;
@@ -158,7 +158,7 @@ static void old_links_are_forgotten(void **state)
 #define FAMILY "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7"
 #define THUMB  "\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd"
 
-static void joined_emoji_are_one_cell(void **state)
+TEST(joined_emoji_are_one_cell)
 {
 	struct pane *p = *state;
 
@@ -190,7 +190,7 @@ static void joined_emoji_are_one_cell(void **state)
 #define HEART  "\xe2\x9d\xa4\xef\xb8\x8f"
 #define KEYCAP "1\xef\xb8\x8f\xe2\x83\xa3"
 
-static void marks_that_take_a_column_elsewhere_are_kept(void **state)
+TEST(marks_that_take_a_column_elsewhere_are_kept)
 {
 	struct pane *p = *state;
 	const char *all = HINDI TAMIL "a\xed\x95\x9c" HEART KEYCAP "b|||";
@@ -208,7 +208,7 @@ static void marks_that_take_a_column_elsewhere_are_kept(void **state)
 	assert_string_equal(pane_screen(p), "012345678" HEART "|x|||");
 }
 
-static void calls_are_heard_without_their_words(void **state)
+TEST(calls_are_heard_without_their_words)
 {
 	struct pane *p = *state;
 
@@ -220,7 +220,7 @@ static void calls_are_heard_without_their_words(void **state)
 	assert_string_equal(pane_screen(p), "||||");
 }
 
-static void colours_of_three_kinds(void **state)
+TEST(colours_of_three_kinds)
 {
 	struct pane *p = *state;
 
@@ -238,7 +238,7 @@ static void colours_of_three_kinds(void **state)
 	assert_int_equal(pane_cell(p, 0, 7)->style.attr, 0);
 }
 
-static void attributes_come_and_go(void **state)
+TEST(attributes_come_and_go)
 {
 	struct pane *p = *state;
 
@@ -263,7 +263,7 @@ static void attributes_come_and_go(void **state)
 	assert_int_equal(pane_cell(p, 1, 2)->style.attr, 0);
 }
 
-static void erasing_leaves_the_background_only(void **state)
+TEST(erasing_leaves_the_background_only)
 {
 	struct pane *p = *state;
 
@@ -274,7 +274,7 @@ static void erasing_leaves_the_background_only(void **state)
 	assert_int_equal(pane_cell(p, 2, 5)->style.bg, COLOR_DEFAULT);
 }
 
-static void pen_is_saved_with_the_cursor(void **state)
+TEST(pen_is_saved_with_the_cursor)
 {
 	struct pane *p = *state;
 
@@ -286,7 +286,7 @@ static void pen_is_saved_with_the_cursor(void **state)
 	assert_string_equal(pane_screen(p), "yz||x||");
 }
 
-static void alternate_screen_comes_and_goes(void **state)
+TEST(alternate_screen_comes_and_goes)
 {
 	struct pane *p = *state;
 
@@ -306,7 +306,7 @@ static void alternate_screen_comes_and_goes(void **state)
 	assert_false(term_alt_screen(p->t));
 }
 
-static void margins_scroll_a_part(void **state)
+TEST(margins_scroll_a_part)
 {
 	struct pane *p = *state;
 
@@ -320,7 +320,7 @@ static void margins_scroll_a_part(void **state)
 	assert_int_equal(term_history(p->t), 2);
 }
 
-static void line_drawing(void **state)
+TEST(line_drawing)
 {
 	struct pane *p = *state;
 
@@ -329,7 +329,7 @@ static void line_drawing(void **state)
 			    "\xe2\x94\x8c\xe2\x94\x80\xe2\x94\x90lqk\xe2\x94\x82x||||");
 }
 
-static void several_modes_in_one_sequence(void **state)
+TEST(several_modes_in_one_sequence)
 {
 	struct pane *p = *state;
 
@@ -339,7 +339,7 @@ static void several_modes_in_one_sequence(void **state)
 	assert_false(term_wants_mouse(p->t));
 }
 
-static void cursor_is_where_and_what_it_should(void **state)
+TEST(cursor_is_where_and_what_it_should)
 {
 	struct pane *p = *state;
 	struct term_cursor c;
@@ -357,7 +357,7 @@ static void cursor_is_where_and_what_it_should(void **state)
 	assert_false(term_cursor(p->t, &c));
 }
 
-static void reverse_video_of_the_whole_screen(void **state)
+TEST(reverse_video_of_the_whole_screen)
 {
 	struct pane *p = *state;
 
@@ -369,7 +369,7 @@ static void reverse_video_of_the_whole_screen(void **state)
 	assert_int_equal(pane_cell(p, 3, 9)->style.attr, 0);
 }
 
-static void repeat_repeats(void **state)
+TEST(repeat_repeats)
 {
 	struct pane *p = *state;
 
@@ -377,7 +377,7 @@ static void repeat_repeats(void **state)
 	assert_string_equal(pane_screen(p), "abbbb||||");
 }
 
-static void dirty_until_drawn(void **state)
+TEST(dirty_until_drawn)
 {
 	struct pane *p = *state;
 
@@ -390,7 +390,7 @@ static void dirty_until_drawn(void **state)
 	assert_false(term_dirty(p->t));
 }
 
-static void a_repaint_is_held_until_it_is_whole(void **state)
+TEST(a_repaint_is_held_until_it_is_whole)
 {
 	struct pane *p = *state;
 
@@ -406,7 +406,7 @@ static void a_repaint_is_held_until_it_is_whole(void **state)
 	assert_true(term_dirty(p->t));
 }
 
-static void drawn_into_a_part_of_the_surface(void **state)
+TEST(drawn_into_a_part_of_the_surface)
 {
 	struct pane *p = *state;
 	struct surface s;
@@ -424,37 +424,4 @@ static void drawn_into_a_part_of_the_surface(void **state)
 	surface_done(&s);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(text_and_line_ends),
-		TEST(long_lines_wrap),
-		TEST(wide_characters_take_two_columns),
-		TEST(emoji_are_wide_whatever_libvterm_thinks),
-		TEST(half_a_wide_character_is_a_blank),
-		TEST(marks_combine_but_not_without_end),
-		TEST(underlines_have_kinds_and_colours),
-		TEST(links_are_underlined_and_told),
-		TEST(old_links_are_forgotten),
-		TEST(joined_emoji_are_one_cell),
-		TEST(marks_that_take_a_column_elsewhere_are_kept),
-		TEST(calls_are_heard_without_their_words),
-		TEST(colours_of_three_kinds),
-		TEST(attributes_come_and_go),
-		TEST(erasing_leaves_the_background_only),
-		TEST(pen_is_saved_with_the_cursor),
-		TEST(alternate_screen_comes_and_goes),
-		TEST(margins_scroll_a_part),
-		TEST(line_drawing),
-		TEST(several_modes_in_one_sequence),
-		TEST(cursor_is_where_and_what_it_should),
-		TEST(reverse_video_of_the_whole_screen),
-		TEST(repeat_repeats),
-		TEST(dirty_until_drawn),
-		TEST(a_repaint_is_held_until_it_is_whole),
-		TEST(drawn_into_a_part_of_the_surface),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(pane_setup, pane_teardown)

@@ -199,9 +199,8 @@ static void feed_pieces(struct term *t, const struct buf *b)
 	}
 }
 
-static void random_streams_end_alike(void **state)
+TEST(random_streams_end_alike)
 {
-	(void)state;
 	for (uint64_t round = 1; round <= 300; round++) {
 		struct buf b = BUF_INIT;
 		struct pane p, q;
@@ -233,13 +232,12 @@ static void random_streams_end_alike(void **state)
 	}
 }
 
-static void the_short_way_is_taken(void **state)
+TEST(the_short_way_is_taken)
 {
 	struct buf b = BUF_INIT;
 	struct pane p;
 	size_t slow;
 
-	(void)state;
 	pane_init(&p, 24, 80);
 	for (int i = 1; i <= 1000; i++)
 		buf_fmt(&b, "%d\r\n", i);
@@ -260,12 +258,4 @@ static void the_short_way_is_taken(void **state)
 	buf_done(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_short_way_is_taken),
-		cmocka_unit_test(random_streams_end_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

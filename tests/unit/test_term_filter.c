@@ -28,9 +28,8 @@ static void drops(const char *bytes)
 	passes(text, strlen(text), "ab");
 }
 
-static void test_drawing_passes(void **state)
+TEST(test_drawing_passes)
 {
-	(void)state;
 	same("plain text\r\n\ttab\bback \xc3\xa9 \xe4\xbd\xa0 \xf0\x9f\x8e\x89\a");
 	same("\033[1;38;2;1;2;3mcolour\033[4:3mcurly\033[m");
 	same("\033[H\033[2J\033[5;10Hx\033[K\033[3A\033[2P\033[10@\033[2;20r\033[4h\033[4l");
@@ -39,9 +38,8 @@ static void test_drawing_passes(void **state)
 	passes("\033[?1049;25;9999l", 17, "\033[?1049l\033[?25l");
 }
 
-static void test_the_rest_is_dropped(void **state)
+TEST(test_the_rest_is_dropped)
 {
-	(void)state;
 	drops("\033]52;c;QUJD\a");	 /* the clipboard */
 	drops("\033]0;title\033\\");	 /* a title */
 	drops("\033]8;;http://x\033\\"); /* a link */
@@ -73,14 +71,13 @@ static void test_the_rest_is_dropped(void **state)
 }
 
 /* A terminal of 8-bit characters interprets the bytes 0x80 to 0x9f. */
-static void test_eight_bits(void **state)
+TEST(test_eight_bits)
 {
 	static const char bytes[] = "caf\xc3\xa9 \xc3\x9b"
 				    "6n \xe2\x82\x9b\x9b \xf0\x9f\x8e\x89 \033[31m\xc3";
 	struct term_filter f = {.ascii = true};
 	AUTO_BUF struct buf out = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		buf_clear(&out);
 		term_filter_feed(&f, bytes, sizeof(bytes) - 1, &out);
@@ -89,7 +86,7 @@ static void test_eight_bits(void **state)
 	}
 }
 
-static void test_end_resets(void **state)
+TEST(test_end_resets)
 {
 	static const struct {
 		const char *bytes, *end;
@@ -103,7 +100,6 @@ static void test_end_resets(void **state)
 		{"\033]0;never ends", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
 		AUTO_BUF struct buf out = BUF_INIT;
 		struct term_filter f = {0};
@@ -116,12 +112,11 @@ static void test_end_resets(void **state)
 }
 
 /* Of random bytes no string and no query passes. */
-static void test_random(void **state)
+TEST(test_random)
 {
 	static const char letters[] = "\033\033\033[[]P_?>;:01239cntqumhlpx\\\a\x9b\xc2 a$!";
 	struct term_filter f = {0};
 
-	(void)state;
 	srandom(1);
 	for (int round = 0; round < 2000; round++) {
 		AUTO_BUF struct buf out = BUF_INIT;
@@ -142,13 +137,4 @@ static void test_random(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drawing_passes), cmocka_unit_test(test_the_rest_is_dropped),
-		cmocka_unit_test(test_eight_bits),     cmocka_unit_test(test_end_resets),
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -12,7 +12,7 @@ static void feed_lines(struct pane *p, int from, int to)
 	}
 }
 
-static void lines_scroll_into_history(void **state)
+TEST(lines_scroll_into_history)
 {
 	struct pane *p = *state;
 
@@ -31,7 +31,7 @@ static void lines_scroll_into_history(void **state)
 }
 
 /* The agent may clear the history in which the user selects: then the selection is empty. */
-static void a_selection_may_leave_with_the_history(void **state)
+TEST(a_selection_may_leave_with_the_history)
 {
 	static const enum copy_kind kinds[] = {COPY_NONE, COPY_CHARS, COPY_LINES, COPY_BLOCK};
 	struct pane *p = *state;
@@ -53,7 +53,7 @@ static void a_selection_may_leave_with_the_history(void **state)
 	}
 }
 
-static void the_view_stays_while_lines_arrive(void **state)
+TEST(the_view_stays_while_lines_arrive)
 {
 	struct pane *p = *state;
 
@@ -69,7 +69,7 @@ static void the_view_stays_while_lines_arrive(void **state)
 	assert_string_equal(pane_screen(p), "line 9998|line 9999|line 10000|line 10001|");
 }
 
-static void styles_survive(void **state)
+TEST(styles_survive)
 {
 	struct pane *p = *state;
 
@@ -88,7 +88,7 @@ static void styles_survive(void **state)
 	assert_int_equal(pane_cell(p, 2, 0)->style.attr, 0);
 }
 
-static void growing_brings_lines_back(void **state)
+TEST(growing_brings_lines_back)
 {
 	struct pane *p = *state;
 
@@ -111,7 +111,7 @@ static void growing_brings_lines_back(void **state)
 	assert_int_equal(pane_cell(p, 0, 0)->width, 2);
 }
 
-static void narrowing_loses_nothing(void **state)
+TEST(narrowing_loses_nothing)
 {
 	struct pane *p = *state;
 
@@ -131,7 +131,7 @@ static void narrowing_loses_nothing(void **state)
 	assert_string_equal(pane_screen(p), "\xe6\xbc\xa2\xe6\xbc\xa2|line 1|line 2|line 3||||||");
 }
 
-static void the_agent_may_clear_its_history(void **state)
+TEST(the_agent_may_clear_its_history)
 {
 	struct pane *p = *state;
 
@@ -145,7 +145,7 @@ static void the_agent_may_clear_its_history(void **state)
 	assert_int_equal(term_history(p->t), 2);
 }
 
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
 	struct pane *p = *state;
 	char cell[64];
@@ -162,7 +162,7 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(pane_cell(p, 0, 998)->width, 2);
 }
 
-static void search_goes_from_newest_to_oldest_and_around(void **state)
+TEST(search_goes_from_newest_to_oldest_and_around)
 {
 	struct pane *p = *state;
 	size_t current;
@@ -195,7 +195,7 @@ static void search_goes_from_newest_to_oldest_and_around(void **state)
 	assert_int_equal(pane_cell(p, 1, 0)->style.attr, 0);
 }
 
-static void search_folds_case_and_finds_several_on_a_line(void **state)
+TEST(search_folds_case_and_finds_several_on_a_line)
 {
 	struct pane *p = *state;
 	size_t current;
@@ -220,7 +220,7 @@ static void search_folds_case_and_finds_several_on_a_line(void **state)
 			 STYLE_REVERSE | STYLE_BOLD | STYLE_UNDERLINE);
 }
 
-static void a_match_that_left_the_history(void **state)
+TEST(a_match_that_left_the_history)
 {
 	struct pane *p = *state;
 
@@ -232,7 +232,7 @@ static void a_match_that_left_the_history(void **state)
 	assert_true(term_search_next(p->t, true));
 }
 
-static void text_of_the_view(void **state)
+TEST(text_of_the_view)
 {
 	struct pane *p = *state;
 	struct buf b = BUF_INIT;
@@ -249,23 +249,4 @@ static void text_of_the_view(void **state)
 	buf_done(&b);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(lines_scroll_into_history),
-		TEST(the_view_stays_while_lines_arrive),
-		TEST(styles_survive),
-		TEST(growing_brings_lines_back),
-		TEST(narrowing_loses_nothing),
-		TEST(the_agent_may_clear_its_history),
-		TEST(a_selection_may_leave_with_the_history),
-		TEST(memory_is_bounded),
-		TEST(search_goes_from_newest_to_oldest_and_around),
-		TEST(search_folds_case_and_finds_several_on_a_line),
-		TEST(a_match_that_left_the_history),
-		TEST(text_of_the_view),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(pane_setup, pane_teardown)

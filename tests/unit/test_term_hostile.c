@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
-static void only_listed_questions_are_answered(void **state)
+TEST(only_listed_questions_are_answered)
 {
 	struct pane *p = *state;
 
@@ -28,7 +28,7 @@ static void only_listed_questions_are_answered(void **state)
 }
 
 /* vim, bat and agents choose their colours by it; others wait for the answer to a later query. */
-static void colors_are_told_where_they_are_known(void **state)
+TEST(colors_are_told_where_they_are_known)
 {
 	struct pane *p = *state;
 
@@ -43,7 +43,7 @@ static void colors_are_told_where_they_are_known(void **state)
 	assert_string_equal(pane_answers(p), "");
 }
 
-static void answers_stay_seven_bit(void **state)
+TEST(answers_stay_seven_bit)
 {
 	struct pane *p = *state;
 
@@ -51,7 +51,7 @@ static void answers_stay_seven_bit(void **state)
 	assert_string_equal(pane_answers(p), "\033[?1;2c");
 }
 
-static void a_flood_of_questions_is_cut(void **state)
+TEST(a_flood_of_questions_is_cut)
 {
 	struct pane *p = *state;
 	struct buf b = BUF_INIT;
@@ -77,13 +77,12 @@ static void drop_output(void *data, const void *bytes, size_t len)
 	assert_int_equal(len, 0); /* there is no answer */
 }
 
-static void text_for_the_clipboard_is_bounded_and_whole(void **state)
+TEST(text_for_the_clipboard_is_bounded_and_whole)
 {
 	static const struct term_events on = {.output = drop_output, .clipboard = on_clipboard};
 	AUTO_BUF struct buf got = BUF_INIT, flood = BUF_INIT;
 	struct term *t = term_new(4, 20, &on, &got);
 
-	(void)state;
 	buf_str(&flood,
 		"\033]52;c;aGk=\a\033]52;;aGk=\033\\\033]52;c;?\a\033]52;c;aGk\a\033]52;c;\a"
 		"\033]52;c\a\033]52;\a\033]52\a\033]52;c;aGk=\030\033]521;c;aGk=\a");
@@ -103,7 +102,7 @@ static void text_for_the_clipboard_is_bounded_and_whole(void **state)
 	term_free(t);
 }
 
-static void titles_are_escaped_and_cut(void **state)
+TEST(titles_are_escaped_and_cut)
 {
 	struct pane *p = *state;
 
@@ -123,7 +122,7 @@ static void titles_are_escaped_and_cut(void **state)
 	assert_string_equal(term_title(p->t), "");
 }
 
-static void strings_are_swallowed(void **state)
+TEST(strings_are_swallowed)
 {
 	struct pane *p = *state;
 
@@ -136,7 +135,7 @@ static void strings_are_swallowed(void **state)
 	assert_string_equal(term_title(p->t), "");
 }
 
-static void too_many_parameters_do_no_harm(void **state)
+TEST(too_many_parameters_do_no_harm)
 {
 	struct pane *p = *state;
 
@@ -150,7 +149,7 @@ static void too_many_parameters_do_no_harm(void **state)
 	assert_string_equal(pane_cell(p, 0, 0)->text, "*");
 }
 
-static void broken_utf8_is_a_replacement(void **state)
+TEST(broken_utf8_is_a_replacement)
 {
 	struct pane *p = *state;
 
@@ -169,7 +168,7 @@ static void broken_utf8_is_a_replacement(void **state)
 }
 
 /* C1 in UTF-8 moved libvterm's cursor to column -1. */
-static void controls_of_every_kind_are_not_cells(void **state)
+TEST(controls_of_every_kind_are_not_cells)
 {
 	struct pane *p = *state;
 
@@ -180,7 +179,7 @@ static void controls_of_every_kind_are_not_cells(void **state)
 	assert_string_equal(pane_screen(p), " a\xef\xbf\xbd!||||");
 }
 
-static void invisible_and_turning_characters_are_dropped(void **state)
+TEST(invisible_and_turning_characters_are_dropped)
 {
 	struct pane *p = *state;
 
@@ -196,7 +195,7 @@ static void invisible_and_turning_characters_are_dropped(void **state)
 	assert_string_equal(pane_screen(p), "abcdefgh\xef\xbf\xbd||||");
 }
 
-static void repeat_after_a_mark_ends(void **state)
+TEST(repeat_after_a_mark_ends)
 {
 	struct pane *p = *state;
 
@@ -204,7 +203,7 @@ static void repeat_after_a_mark_ends(void **state)
 	assert_string_equal(pane_cell(p, 0, 1)->text, "a");
 }
 
-static void cursors_saved_before_a_resize_are_inside_after_it(void **state)
+TEST(cursors_saved_before_a_resize_are_inside_after_it)
 {
 	struct pane *p = *state;
 	struct term_cursor c;
@@ -217,7 +216,7 @@ static void cursors_saved_before_a_resize_are_inside_after_it(void **state)
 	assert_true(c.row < 3 && c.col < 5);
 }
 
-static void shrinking_below_a_high_cursor(void **state)
+TEST(shrinking_below_a_high_cursor)
 {
 	struct pane *p = *state;
 	struct term_cursor c;
@@ -230,7 +229,7 @@ static void shrinking_below_a_high_cursor(void **state)
 	assert_int_equal(term_history(p->t), 0);
 }
 
-static void sizes_are_clamped(void **state)
+TEST(sizes_are_clamped)
 {
 	struct pane *p = *state;
 	int rows, cols;
@@ -247,7 +246,7 @@ static void sizes_are_clamped(void **state)
 	assert_int_equal(cols, TERM_MAX);
 }
 
-static void ten_megabytes_on_one_line(void **state)
+TEST(ten_megabytes_on_one_line)
 {
 	struct pane *p = *state;
 	size_t len = 10 * 1024 * 1024;
@@ -261,7 +260,7 @@ static void ten_megabytes_on_one_line(void **state)
 	assert_string_equal(pane_cell(p, 5, 79)->text, "x");
 }
 
-static void no_end_to_a_sequence(void **state)
+TEST(no_end_to_a_sequence)
 {
 	struct pane *p = *state;
 
@@ -271,7 +270,7 @@ static void no_end_to_a_sequence(void **state)
 	assert_string_equal(pane_screen(p), "ok||||");
 }
 
-static void bells_are_counted_once(void **state)
+TEST(bells_are_counted_once)
 {
 	struct pane *p = *state;
 
@@ -281,29 +280,4 @@ static void bells_are_counted_once(void **state)
 	assert_int_equal(p->bells, 1);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(only_listed_questions_are_answered),
-		TEST(colors_are_told_where_they_are_known),
-		TEST(answers_stay_seven_bit),
-		TEST(a_flood_of_questions_is_cut),
-		TEST(titles_are_escaped_and_cut),
-		TEST(text_for_the_clipboard_is_bounded_and_whole),
-		TEST(strings_are_swallowed),
-		TEST(too_many_parameters_do_no_harm),
-		TEST(broken_utf8_is_a_replacement),
-		TEST(controls_of_every_kind_are_not_cells),
-		TEST(invisible_and_turning_characters_are_dropped),
-		TEST(repeat_after_a_mark_ends),
-		TEST(cursors_saved_before_a_resize_are_inside_after_it),
-		TEST(shrinking_below_a_high_cursor),
-		TEST(sizes_are_clamped),
-		TEST(ten_megabytes_on_one_line),
-		TEST(no_end_to_a_sequence),
-		TEST(bells_are_counted_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(pane_setup, pane_teardown)

@@ -32,7 +32,7 @@ static const char *paste(struct pane *p, const char *text)
 	return pane_answers(p);
 }
 
-static void characters(void **state)
+TEST(characters)
 {
 	struct pane *p = *state;
 
@@ -54,7 +54,7 @@ static void characters(void **state)
 	assert_int_equal(p->out.data[0], 0);
 }
 
-static void named_keys(void **state)
+TEST(named_keys)
 {
 	struct pane *p = *state;
 
@@ -86,7 +86,7 @@ static const char *asked(struct pane *p, const char *bytes)
 	return pane_answers(p);
 }
 
-static void keys_without_ambiguity(void **state)
+TEST(keys_without_ambiguity)
 {
 	struct pane *p = *state;
 
@@ -121,7 +121,7 @@ static void keys_without_ambiguity(void **state)
 	assert_string_equal(key(p, SYM_ESC, 0), "\033");
 }
 
-static void pastes(void **state)
+TEST(pastes)
 {
 	struct pane *p = *state;
 
@@ -135,7 +135,7 @@ static void pastes(void **state)
 	assert_string_equal(paste(p, "\xc3\xa9\xc2\xa0"), "\033[200~\xc3\xa9\xc2\xa0\033[201~");
 }
 
-static void mouse_only_when_asked(void **state)
+TEST(mouse_only_when_asked)
 {
 	struct pane *p = *state;
 
@@ -159,7 +159,7 @@ static void mouse_only_when_asked(void **state)
 	assert_string_equal(mouse(p, MOUSE_PRESS, 1, 7, 3, 0), "\033[M #\"");
 }
 
-static void focus_only_when_asked(void **state)
+TEST(focus_only_when_asked)
 {
 	struct pane *p = *state;
 	struct event in = {.type = EVENT_FOCUS, .focused = true}, out = {.type = EVENT_FOCUS};
@@ -171,17 +171,4 @@ static void focus_only_when_asked(void **state)
 	assert_string_equal(pane_answers(p), "\033[I\033[O");
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(characters),
-		TEST(named_keys),
-		TEST(keys_without_ambiguity),
-		TEST(pastes),
-		TEST(mouse_only_when_asked),
-		TEST(focus_only_when_asked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(pane_setup, pane_teardown)

@@ -232,24 +232,21 @@ static void compare_if(const char *program, const char *command, const char *key
 	compare(command, keys, n_sizes);
 }
 
-static void vim_edits(void **state)
+TEST(vim_edits)
 {
-	(void)state;
 	compare_if(
 		"vim",
 		"vim -N -u NONE -i NONE --cmd \"syntax on\" --cmd \"set number ruler hls\" file.c",
 		"20G A 'words' Escape /line_3 Enter", 3);
 }
 
-static void less_pages(void **state)
+TEST(less_pages)
 {
-	(void)state;
 	compare_if("less", "less -N file.c", "Space /line_4 Enter", 3);
 }
 
-static void bash_reads_a_line(void **state)
+TEST(bash_reads_a_line)
 {
-	(void)state;
 	compare_if("bash", "env PS1=\"$ \" bash --norc --noprofile -i",
 		   "'head -30 file.c' Enter 'echo a line that is typed and that is longer than the "
 		   "whole screen, "
@@ -257,54 +254,47 @@ static void bash_reads_a_line(void **state)
 		   3);
 }
 
-static void nano_edits(void **state)
+TEST(nano_edits)
 {
-	(void)state;
 	compare_if("nano", "nano -I file.c", "C-v 'typed' C-w line_5 Enter", 3);
 }
 
 /* When a screen that is not full gets narrower, tmux pushes rows out before it uses the empty rows
  * at the bottom. */
-static void python_talks(void **state)
+TEST(python_talks)
 {
-	(void)state;
 	compare_if("python3", "python3 -q",
 		   "'for i in range(9): print(\\\"word \\\" * i * i)' Enter Enter", 1);
 }
 
-static void neovim_edits(void **state)
+TEST(neovim_edits)
 {
-	(void)state;
 	ONCE;
 	compare_if("nvim", "nvim -u NONE -i NONE --cmd \"syntax on|set number hls tgc\" file.c",
 		   "20G A 'words' Escape /line_3 Enter", 3);
 }
 
 /* Its meters are constant for ten seconds. */
-static void htop_lists(void **state)
+TEST(htop_lists)
 {
-	(void)state;
 	ONCE;
 	compare_if("htop", "htop -d 100", "F5 Down Down", 3);
 }
 
-static void fzf_finds(void **state)
+TEST(fzf_finds)
 {
-	(void)state;
 	ONCE;
 	compare_if("fzf", "sh -c \"fzf --multi <file.c\"", "line_3 Up Tab", 3);
 }
 
-static void mc_browses(void **state)
+TEST(mc_browses)
 {
-	(void)state;
 	ONCE;
 	compare_if("mc", "mc -u -x", "Down Tab F9", 3);
 }
 
-static void tmux_in_tmux(void **state)
+TEST(tmux_in_tmux)
 {
-	(void)state;
 	ONCE;
 	compare_if("tmux",
 		   "env -u TMUX tmux -S inner -f /dev/null new \"head -40 file.c; cat\" "
@@ -312,15 +302,14 @@ static void tmux_in_tmux(void **state)
 		   "'typed' Enter", 3);
 }
 
-static void node_talks(void **state)
+TEST(node_talks)
 {
-	(void)state;
 	ONCE;
 	compare_if("node", "node -i", "'[1,\\\"two\\\",{three:3}]' Enter", 1);
 }
 
 /* Agents ask for a colour scheme or a login before they need a network. */
-static void agents_open(void **state)
+TEST(agents_open)
 {
 	/* claude ends without a network, and a shell's screen is not full. */
 	static const struct {
@@ -330,7 +319,6 @@ static void agents_open(void **state)
 	char command[64];
 	size_t n = 0;
 
-	(void)state;
 	ONCE;
 	for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
 		if (!is_there(agents[i].name)) {
@@ -347,15 +335,6 @@ static void agents_open(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vim_edits),	     cmocka_unit_test(less_pages),
-		cmocka_unit_test(bash_reads_a_line), cmocka_unit_test(nano_edits),
-		cmocka_unit_test(python_talks),	     cmocka_unit_test(neovim_edits),
-		cmocka_unit_test(htop_lists),	     cmocka_unit_test(fzf_finds),
-		cmocka_unit_test(mc_browses),	     cmocka_unit_test(tmux_in_tmux),
-		cmocka_unit_test(node_talks),	     cmocka_unit_test(agents_open),
-	};
-
 	cmocka_set_test_filter(getenv("CORDON_TEST_ONLY"));
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return run_all(NULL, NULL, setup, teardown);
 }

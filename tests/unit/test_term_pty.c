@@ -38,7 +38,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void descriptors_are_closed_on_exec(void **state)
+TEST(descriptors_are_closed_on_exec)
 {
 	struct rig *r = *state;
 
@@ -48,7 +48,7 @@ static void descriptors_are_closed_on_exec(void **state)
 	assert_false(fcntl(r->slave, F_GETFL) & O_NONBLOCK);
 }
 
-static void sizes_reach_the_other_side(void **state)
+TEST(sizes_reach_the_other_side)
 {
 	struct rig *r = *state;
 	struct winsize ws;
@@ -72,7 +72,7 @@ static int pump(struct rig *r)
 	return n;
 }
 
-static void what_is_printed_is_drawn_until_the_end(void **state)
+TEST(what_is_printed_is_drawn_until_the_end)
 {
 	struct rig *r = *state;
 
@@ -87,7 +87,7 @@ static void what_is_printed_is_drawn_until_the_end(void **state)
 	assert_string_equal(pane_screen(&r->pane), "one|two!|||");
 }
 
-static void a_used_up_budget_loses_nothing(void **state)
+TEST(a_used_up_budget_loses_nothing)
 {
 	struct rig *r = *state;
 	int n, turns = 0;
@@ -102,7 +102,7 @@ static void a_used_up_budget_loses_nothing(void **state)
 	assert_string_equal(pane_screen(&r->pane), "x|last|||");
 }
 
-static void input_arrives_whole_or_not_at_all(void **state)
+TEST(input_arrives_whole_or_not_at_all)
 {
 	struct rig *r = *state;
 	char line[8], *big = malloc(PTY_QUEUE_MAX);
@@ -119,14 +119,4 @@ static void input_arrives_whole_or_not_at_all(void **state)
 	free(big);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(descriptors_are_closed_on_exec),	      TEST(sizes_reach_the_other_side),
-		TEST(what_is_printed_is_drawn_until_the_end), TEST(a_used_up_budget_loses_nothing),
-		TEST(input_arrives_whole_or_not_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

@@ -63,11 +63,10 @@ static void output(struct buf *b, unsigned lines)
 	buf_str(b, "$ ls");
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
 	static const int sizes[][2] = {{60, 20}, {10, 5}, {2, 2}, {200, 50}, {31, 7}, {120, 35}};
 
-	(void)state;
 	for (unsigned round = 0; round < 60; round++) {
 		AUTO_BUF struct buf b = BUF_INIT, before = BUF_INIT, after = BUF_INIT;
 		struct pane p;
@@ -99,11 +98,10 @@ static void there_and_back(void **state)
 	}
 }
 
-static void styles_go_along(void **state)
+TEST(styles_go_along)
 {
 	struct pane p;
 
-	(void)state;
 	pane_init(&p, 4, 10);
 	pane_feed(&p, "\033[31mred\033[1;4;38;2;1;2;3m bold text\033[m\r\n\xe6\xbc\xa2x");
 	term_resize(p.t, 6, 5);
@@ -118,11 +116,10 @@ static void styles_go_along(void **state)
 	pane_done(&p);
 }
 
-static void hard_ends_stay(void **state)
+TEST(hard_ends_stay)
 {
 	struct pane p;
 
-	(void)state;
 	pane_init(&p, 6, 4);
 	/* Full rows that end; one that wraps; a shell's output for a full line. */
 	pane_feed(&p, "abcd\r\nefgh\r\nijklmn\r\n$ xy \rz");
@@ -134,13 +131,12 @@ static void hard_ends_stay(void **state)
 
 /* A full row waits for the next character to wrap; sequences that move no cursor do not change
  * that. */
-static void what_waits_to_wrap_goes_on_waiting(void **state)
+TEST(what_waits_to_wrap_goes_on_waiting)
 {
 	static const char *const quiet[] = {"\033[2M", "\033[2L", "\0337",     "\033(B",
 					    "\033[0K", "\033[m",  "\033[?25h", "\033[2X",
 					    "\033[2P", "\033=",	  "\033[1b"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(quiet); i++) {
 		struct pane p;
 		VTermPos pos;
@@ -160,11 +156,10 @@ static void what_waits_to_wrap_goes_on_waiting(void **state)
 	}
 }
 
-static void a_full_screen_program_is_left_alone(void **state)
+TEST(a_full_screen_program_is_left_alone)
 {
 	struct pane p;
 
-	(void)state;
 	pane_init(&p, 5, 20);
 	pane_feed(&p, "a line that is long enough\r\n$ vi\r\n\033[?1049h\033[H\033[2Jtwenty "
 		      "columns long!");
@@ -180,12 +175,11 @@ static void a_full_screen_program_is_left_alone(void **state)
 	pane_done(&p);
 }
 
-static void the_view_stays_on_its_line(void **state)
+TEST(the_view_stays_on_its_line)
 {
 	struct pane p;
 	char line[40];
 
-	(void)state;
 	pane_init(&p, 4, 20);
 	for (int i = 0; i < 50; i++) {
 		snprintf(line, sizeof(line), "%d: some words here\r\n", i);
@@ -245,11 +239,10 @@ static void expect_rows(const struct buf *want, const char *when)
 	assert_string_equal(want->data, got.data);
 }
 
-static void as_tmux_does(void **state)
+TEST(as_tmux_does)
 {
 	static const int sizes[][2] = {{60, 20}, {10, 5}, {37, 12}, {120, 35}};
 
-	(void)state;
 	strcpy(dir, "/tmp/reflow.XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	for (unsigned round = 0; round < 4; round++) {
@@ -292,17 +285,4 @@ static void as_tmux_does(void **state)
 	rmdir(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(styles_go_along),
-		cmocka_unit_test(hard_ends_stay),
-		cmocka_unit_test(what_waits_to_wrap_goes_on_waiting),
-		cmocka_unit_test(a_full_screen_program_is_left_alone),
-		cmocka_unit_test(the_view_stays_on_its_line),
-		cmocka_unit_test(as_tmux_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

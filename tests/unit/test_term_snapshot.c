@@ -76,7 +76,7 @@ static void assert_same(struct term *a, struct term *b, const char *what)
 		surface_done(&s[i]);
 }
 
-static void plain_text_and_colours(void **state)
+TEST(plain_text_and_colours)
 {
 	struct pane *p = *state;
 	struct term *copy;
@@ -93,7 +93,7 @@ static void plain_text_and_colours(void **state)
 	term_free(copy);
 }
 
-static void what_lies_under_the_alternate_screen(void **state)
+TEST(what_lies_under_the_alternate_screen)
 {
 	static const char back[] = "\033[?1049lback";
 	struct pane *p = *state;
@@ -113,7 +113,7 @@ static void what_lies_under_the_alternate_screen(void **state)
 	term_free(copy);
 }
 
-static void not_in_the_middle_of_something(void **state)
+TEST(not_in_the_middle_of_something)
 {
 	static const char *const middles[] = {
 		"\033[", "\xe2\x82", "\033[3;5r", "\033[?2026h", "\033[3;30Hx", "\033H", "\033[20h",
@@ -143,7 +143,7 @@ static struct redact *star_secrets(struct pane *p, struct snapshot_filter *filte
 	return r;
 }
 
-static void secrets_that_wrap_are_starred(void **state)
+TEST(secrets_that_wrap_are_starred)
 {
 	struct pane *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
@@ -161,7 +161,7 @@ static void secrets_that_wrap_are_starred(void **state)
 }
 
 /* In the history, on the screen, under the alternate one, and in later output. */
-static void links_are_kept(void **state)
+TEST(links_are_kept)
 {
 	static const char more[] = "goes on\r\n\0338back";
 	struct pane *p = *state;
@@ -191,7 +191,7 @@ static void links_are_kept(void **state)
 	term_free(copy);
 }
 
-static void secrets_in_links_are_starred(void **state)
+TEST(secrets_in_links_are_starred)
 {
 	struct pane *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
@@ -209,7 +209,7 @@ static void secrets_in_links_are_starred(void **state)
 }
 
 /* With a link of maximum length in each cell the snapshot stays small. */
-static void links_have_room(void **state)
+TEST(links_have_room)
 {
 	struct pane *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
@@ -229,12 +229,11 @@ static void links_have_room(void **state)
 }
 
 /* From any recording: the saved cursor is outside the screen on which it is restored. */
-static void a_saved_cursor_outside_is_clamped(void **state)
+TEST(a_saved_cursor_outside_is_clamped)
 {
 	static const char *const saves[] = {"\0337", "\033[?1048h", "\033[?1049h"};
 	static const char *const restores[] = {"\0338x", "\033[?1048lx", "\033[?1049lx"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(saves); i++) {
 		AUTO_FREE char *before = xasprintf("\033[40;100H%s\033[H", saves[i]);
 		AUTO_FREE char *key =
@@ -252,7 +251,7 @@ static void a_saved_cursor_outside_is_clamped(void **state)
 	}
 }
 
-static void no_snapshot_is_refused(void **state)
+TEST(no_snapshot_is_refused)
 {
 	static const char *const bad[] = {
 		"X",
@@ -267,7 +266,6 @@ static void no_snapshot_is_refused(void **state)
 		"S 3 4\nR 3\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		assert_null(term_from_snapshot(bad[i], strlen(bad[i]), &pane_events, NULL));
 	assert_null(term_from_snapshot("", 0, &pane_events, NULL));
@@ -341,13 +339,12 @@ static size_t any_output(unsigned *seed, char *out, size_t size)
 	return len;
 }
 
-static void any_program_goes_on_the_same(void **state)
+TEST(any_program_goes_on_the_same)
 {
 	/* A full row left by an insertion, a mark in the last row, an erased wide character. */
 	static const unsigned rare[] = {3313, 3795, 4134, 4220, 5426, 5978, 6570};
 	int taken = 0;
 
-	(void)state;
 	for (unsigned n = 0; n < 3000 + (unsigned)ARRAY_LEN(rare); n++) {
 		unsigned seed = n < 3000 ? n : rare[n - 3000];
 		struct term *t = term_new(10, 24, &pane_events, &sink);
@@ -385,21 +382,4 @@ static void any_program_goes_on_the_same(void **state)
 	assert_true(taken > 500);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, pane_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(plain_text_and_colours),
-		TEST(what_lies_under_the_alternate_screen),
-		TEST(not_in_the_middle_of_something),
-		TEST(secrets_that_wrap_are_starred),
-		TEST(links_are_kept),
-		TEST(secrets_in_links_are_starred),
-		TEST(links_have_room),
-		TEST(a_saved_cursor_outside_is_clamped),
-		TEST(no_snapshot_is_refused),
-		TEST(any_program_goes_on_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, pane_teardown)

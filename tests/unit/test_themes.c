@@ -7,13 +7,12 @@
 #include "tests/support/contrast.h"
 #include "tui/look/keymap.h"
 
-static void everything_can_be_read(void **state)
+TEST(everything_can_be_read)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
 	char *save = NULL;
 	int own = 0;
 
-	(void)state;
 	look_list("theme", NULL, &names);
 	for (char *n = strtok_r(names.data, "\n", &save); n; n = strtok_r(NULL, "\n", &save)) {
 		struct theme t;
@@ -33,7 +32,7 @@ static void everything_can_be_read(void **state)
 }
 
 /* Lists all that are shipped, each once. */
-static void themes_are_listed(void **state)
+TEST(themes_are_listed)
 {
 	static const char *const known[] = {
 		"default", "dark",    "light", "high-contrast",	 "deuteranopia",    "tritanopia",
@@ -41,7 +40,6 @@ static void themes_are_listed(void **state)
 	AUTO_BUF struct buf names = BUF_INIT;
 	size_t lines = 0;
 
-	(void)state;
 	look_list("theme", NULL, &names);
 	for (const char *at = names.data; *at; at++)
 		lines += *at == '\n';
@@ -57,11 +55,10 @@ static void themes_are_listed(void **state)
 }
 
 /* In themes that promise it, good and bad never differ by red and green alone. */
-static void colour_blind_sets(void **state)
+TEST(colour_blind_sets)
 {
 	struct theme t;
 
-	(void)state;
 	assert_int_equal(theme_load(&t, "deuteranopia", NULL, DEPTH_TRUE, NULL), 0);
 	/* Blue against orange: far apart in blue. */
 	assert_true((color_rgb(t.roles[ROLE_EVENT_ALLOW].fg) & 0xff) >
@@ -71,13 +68,12 @@ static void colour_blind_sets(void **state)
 		    (color_rgb(t.roles[ROLE_EVENT_ALLOW].fg) >> 16) + 100);
 }
 
-static void the_prefix_is_a_setting(void **state)
+TEST(the_prefix_is_a_setting)
 {
 	struct keymap *km = NULL;
 	struct err err = {0};
 	char keys[48];
 
-	(void)state;
 	assert_int_equal(keymap_load(&km, "default", NULL, NULL), 0);
 	assert_int_equal(keymap_set_prefix(km, "C-g", &err), 0);
 	assert_true(keymap_keys_of(km, PLACE_TERMINAL, ACTION_HELP, keys, sizeof(keys)));
@@ -94,14 +90,4 @@ static void the_prefix_is_a_setting(void **state)
 	keymap_free(km);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_can_be_read),
-		cmocka_unit_test(themes_are_listed),
-		cmocka_unit_test(colour_blind_sets),
-		cmocka_unit_test(the_prefix_is_a_setting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -57,7 +57,7 @@ static void tell(int watch, char *ret, size_t size)
 }
 
 /* Slow removals are done when no session waits for the lock. */
-static void others_do_not_wait_for_what_is_removed(void **state)
+TEST(others_do_not_wait_for_what_is_removed)
 {
 	AUTO_CLOSE int held = open("tmp/held", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_CLOSE int all = open("tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -67,7 +67,6 @@ static void others_do_not_wait_for_what_is_removed(void **state)
 	struct err err = {0};
 	char told[256];
 
-	(void)state;
 	assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
 	assert_true(inotify_add_watch(watch, "tmp", IN_CREATE | IN_DELETE) >= 0);
 	assert_int_equal(temp_dir_own(&p, &spec, &err), 0);
@@ -81,14 +80,13 @@ static void others_do_not_wait_for_what_is_removed(void **state)
 }
 
 /* A second directory of that name is refused, and the remains are removed all the same. */
-static void it_is_not_taken_from_another(void **state)
+TEST(it_is_not_taken_from_another)
 {
 	const struct spawn_spec spec = {.state_dir = top, .session = "held"};
 	AUTO_CLOSE int held = open("tmp/held", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct plan p = {0};
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(temp_dir_own(&p, &spec, &err), -EEXIST);
 	assert_true(is_there("tmp/held"));
@@ -96,14 +94,4 @@ static void it_is_not_taken_from_another(void **state)
 	free(p.own);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(others_do_not_wait_for_what_is_removed),
-		TEST(it_is_not_taken_from_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

@@ -131,12 +131,12 @@ static void plain_done(struct plain *p)
 /* ---- at random ---------------------------------------------------------------------------------
  */
 
-static uint64_t state;
+static uint64_t dice;
 
 static unsigned below(unsigned n)
 {
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(state >> 33) % n;
+	dice = dice * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(dice >> 33) % n;
 }
 
 /* Returns a path of few names, so that paths meet; some names begin alike. */
@@ -223,13 +223,12 @@ static void compare(struct touched_paths *t, struct plain *p)
 			assert_false(p->each.list[i].before);
 }
 
-static void moves_leave_the_first_and_the_last_name(void **unused)
+TEST(moves_leave_the_first_and_the_last_name)
 {
-	(void)unused;
-	for (state = 1; state < 1500; state++) {
+	for (dice = 1; dice < 1500; dice++) {
 		struct plain *p = xcalloc(1, sizeof(*p));
 		struct touched_paths t = {0};
-		uint64_t seed = state;
+		uint64_t seed = dice;
 
 		for (unsigned n = 1 + below(60); n; n--) {
 			unsigned what = below(8);
@@ -246,7 +245,7 @@ static void moves_leave_the_first_and_the_last_name(void **unused)
 		compare(&t, p);
 		touched_paths_done(&t);
 		plain_done(p);
-		state = seed;
+		dice = seed;
 	}
 }
 
@@ -255,11 +254,10 @@ static void moves_leave_the_first_and_the_last_name(void **unused)
 
 #define MANY 20000
 
-static void names_on_the_way_are_not_kept(void **unused)
+TEST(names_on_the_way_are_not_kept)
 {
 	struct touched_paths t = {0};
 
-	(void)unused;
 	for (int i = 0; i < MANY; i++) {
 		AUTO_FREE char *from = xasprintf("d%d", i), *to = xasprintf("d%d", i + 1);
 		AUTO_FREE char *file = xasprintf("0/d%d/f%d", i, i);
@@ -277,12 +275,4 @@ static void names_on_the_way_are_not_kept(void **unused)
 	touched_paths_done(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves_leave_the_first_and_the_last_name),
-		cmocka_unit_test(names_on_the_way_are_not_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -52,12 +52,11 @@ static size_t told(const struct session *s)
 	return n;
 }
 
-static void the_oldest_of_a_crowd_is_counted(void **state)
+TEST(the_oldest_of_a_crowd_is_counted)
 {
 	struct config *c = NULL;
 	struct session s;
 
-	(void)state;
 	begin(&s, &c, "network.bytes=good.example 2k");
 	for (uint64_t id = 1; id <= MODEL_CONNECTIONS + 1; id++)
 		flow(&s, id, FLOW_OPEN, 0);
@@ -70,12 +69,11 @@ static void the_oldest_of_a_crowd_is_counted(void **state)
 	end(&s, c);
 }
 
-static void an_address_counts_what_goes_by_name(void **state)
+TEST(an_address_counts_what_goes_by_name)
 {
 	struct config *c = NULL;
 	struct session s;
 
-	(void)state;
 	begin(&s, &c, "network.bytes=203.0.113.0/24:7 2k");
 	flow(&s, 1, FLOW_OPEN, 0);
 	flow(&s, 1, FLOW_MOVING, 2049);
@@ -83,12 +81,11 @@ static void an_address_counts_what_goes_by_name(void **state)
 	end(&s, c);
 }
 
-static void connections_from_the_host_are_not_counted(void **state)
+TEST(connections_from_the_host_are_not_counted)
 {
 	struct config *c = NULL;
 	struct session s;
 
-	(void)state;
 	begin(&s, &c, "network.bytes=* 2k");
 	flow(&s, 1, FLOW_CAME, 0);
 	flow(&s, 1, FLOW_OVER, 9999);
@@ -96,13 +93,4 @@ static void connections_from_the_host_are_not_counted(void **state)
 	end(&s, c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_oldest_of_a_crowd_is_counted),
-		cmocka_unit_test(an_address_counts_what_goes_by_name),
-		cmocka_unit_test(connections_from_the_host_are_not_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -80,7 +80,7 @@ static bool should(const char *path, const char *const *closed, const char *cons
 	return !is_shut || free_again > shut;
 }
 
-static void rights_are_those_of_the_nearest_place(void **state)
+TEST(rights_are_those_of_the_nearest_place)
 {
 	struct fixture *f = *state;
 	unsigned seed = 1;
@@ -114,12 +114,11 @@ static void rights_are_those_of_the_nearest_place(void **state)
 	}
 }
 
-static void nothing_closed_is_one_rule(void **state)
+TEST_WITH(nothing_closed_is_one_rule, NULL, NULL)
 {
 	static const char *const none[] = {NULL};
 	struct trees t = {0};
 
-	(void)state;
 	trees_add(&t, ALL, none, NULL);
 	trees_add(&t, LANDLOCK_EXEC, NULL, none);
 	trees_sort(&t);
@@ -129,7 +128,7 @@ static void nothing_closed_is_one_rule(void **state)
 	trees_done(&t);
 }
 
-static void rights_of_both_passes_add_up(void **state)
+TEST(rights_of_both_passes_add_up)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *secret = xasprintf("%s/0/file", f->dir),
@@ -150,7 +149,7 @@ static void rights_of_both_passes_add_up(void **state)
 }
 
 /* Only in an open place: elsewhere the sandbox may show another directory of that name. */
-static void what_is_made_anew_has_no_rule(void **state)
+TEST(what_is_made_anew_has_no_rule)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *secret = xasprintf("%s/0/file", f->dir),
@@ -173,15 +172,4 @@ static void what_is_made_anew_has_no_rule(void **state)
 	trees_done(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rights_are_those_of_the_nearest_place, set_up,
-						tear_down),
-		cmocka_unit_test(nothing_closed_is_one_rule),
-		cmocka_unit_test_setup_teardown(rights_of_both_passes_add_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_made_anew_has_no_rule, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests_name("trees", tests, NULL, NULL);
-}
+TESTS(set_up, tear_down)

@@ -31,9 +31,8 @@ static void load(const char *https, const char *http, const char *all, const cha
 		assert_string_equal(notes.data, "");
 }
 
-static void test_ports(void **state)
+TEST(test_ports)
 {
-	(void)state;
 	load("http://127.0.0.1:3128", "127.0.0.1:3129/", "", "", NULL);
 	assert_string_equal(via("a.example:443"), "127.0.0.1:3128");
 	assert_string_equal(via("a.example:80"), "127.0.0.1:3129");
@@ -47,7 +46,7 @@ static void test_ports(void **state)
 	assert_false(upstream_knows("a.example"));
 }
 
-static void test_direct(void **state)
+TEST(test_direct)
 {
 	static const char *const direct[] = {
 		"localhost:443",   "a.localhost:443", "127.0.0.1:443",	  "10.1.2.3:443",
@@ -56,7 +55,6 @@ static void test_direct(void **state)
 	static const char *const not [] = {"xcorp.example:443", "only.test:443", "203.0.114.9:443",
 					   "example:443"};
 
-	(void)state;
 	load("http://127.0.0.1:3128", "", "",
 	     "corp.example, *.y.test only.test:8443,203.0.113.0/24", NULL);
 	for (size_t i = 0; i < ARRAY_LEN(direct); i++)
@@ -67,7 +65,7 @@ static void test_direct(void **state)
 	assert_string_equal(via("a.example:443"), "direct");
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	static const char *const bad[] = {"socks5://127.0.0.1:1080", "https://127.0.0.1:3128",
 					  "http://", "http://a b:1", "http://127.0.0.1:99999"};
@@ -75,7 +73,6 @@ static void test_values(void **state)
 	struct net_target t;
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		AUTO_FREE char *notes = NULL;
 
@@ -90,7 +87,7 @@ static void test_values(void **state)
 				       "Proxy-Authorization: Basic dXNlcjpwQHMleno=\r\n\r\n");
 }
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
 	static const struct {
 		const char *text;
@@ -107,7 +104,6 @@ static void test_answers(void **state)
 		     {"HTTP/1.\r\n\r\n", -EBADMSG, 0},
 		     {"HTTP/2 200\r\n\r\n", -EBADMSG, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int status = 0;
 
@@ -117,14 +113,4 @@ static void test_answers(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_direct),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_answers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -116,14 +116,13 @@ static void done(struct maker *m)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void good_names(void **state)
+TEST(good_names)
 {
 	static const char *const names[] = {".gitignore", ".github/x", "a/.gitattributes",
 					    "a..b",	  "...",       "git",
 					    "g~1",	  "gita~1",    "na\xc3\xafve",
 					    "x.git/HEAD", "a/.git.c",  "\xff\xfe"};
 
-	(void)state;
 	for (uint32_t version = 2; version <= 4; version++)
 		for (size_t hash = 20; hash <= 32; hash += 12) {
 			struct maker m = make(version, hash);
@@ -139,7 +138,7 @@ static void good_names(void **state)
 		}
 }
 
-static void bad_names(void **state)
+TEST(bad_names)
 {
 	static const char *const names[] = {"/home/u/.bashrc",
 					    "../x",
@@ -164,7 +163,6 @@ static void bad_names(void **state)
 					    ".\xef\xbb\xbfgit/x",
 					    "..\\x"};
 
-	(void)state;
 	for (uint32_t version = 2; version <= 4; version++)
 		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 			struct maker m = make(version, 20);
@@ -178,7 +176,7 @@ static void bad_names(void **state)
 		}
 }
 
-static void bad_modes(void **state)
+TEST(bad_modes)
 {
 	static const struct {
 		const char *name;
@@ -186,7 +184,6 @@ static void bad_modes(void **state)
 	} list[] = {
 		{"x", 0040000}, {"x", 0010000}, {"x", 0}, {".gitmodules", 0120000}, {"/", 0040000}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		struct maker m = make(2, 20);
 
@@ -197,9 +194,8 @@ static void bad_modes(void **state)
 }
 
 /* A part of a split index: names that are in the shared index are empty. */
-static void split(void **state)
+TEST(split)
 {
-	(void)state;
 	for (int linked = 0; linked < 2; linked++) {
 		struct maker m = make(2, 20);
 		char base[20] = "";
@@ -213,11 +209,10 @@ static void split(void **state)
 	}
 }
 
-static void long_names(void **state)
+TEST(long_names)
 {
 	char name[5001];
 
-	(void)state;
 	for (size_t len = 4000; len <= 5000; len += 500) {
 		struct maker m = make(2, 20);
 
@@ -230,7 +225,7 @@ static void long_names(void **state)
 }
 
 /* Offsets at which git's threads begin, right and wrong. */
-static void offsets(void **state)
+TEST(offsets)
 {
 	for (uint32_t version = 2; version <= 4; version += 2)
 		for (int lie = 0; lie < 5; lie++) {
@@ -256,17 +251,15 @@ static void offsets(void **state)
 				fail_msg("version %u, lie %d", version, lie);
 			done(&m);
 		}
-	(void)state;
 }
 
 /* In version 4 a block begins with a whole name: git drops the one before. */
-static void block_of_cut_name(void **state)
+TEST(block_of_cut_name)
 {
 	struct maker m = make(4, 20);
 	AUTO_BUF struct buf ieot = BUF_INIT;
 	size_t second;
 
-	(void)state;
 	add(&m, "x/a");
 	second = m.b.len;
 	add(&m, "x//b"); /* as text "x//b"; for a thread that begins here: "/b" */
@@ -281,12 +274,11 @@ static void block_of_cut_name(void **state)
 }
 
 /* EOIE inside another extension's data: git looks there, although it does not belong there. */
-static void hidden_end(void **state)
+TEST(hidden_end)
 {
 	struct maker m = make(2, 20);
 	AUTO_BUF struct buf data = BUF_INIT;
 
-	(void)state;
 	add(&m, "a");
 	buf_str(&data, "junkEOIE");
 	put32(&data, 24);
@@ -297,11 +289,10 @@ static void hidden_end(void **state)
 	done(&m);
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
 	struct maker m = make(2, 20);
 
-	(void)state;
 	assert_false(vet_git_index("", 0, 20, &hides));
 	assert_false(vet_git_index("DIRC", 4, 20, &hides));
 	add(&m, "a");
@@ -334,12 +325,11 @@ static int64_t cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void speed(void **state)
+TEST(speed)
 {
 	struct maker m = make(2, 20);
 	int64_t t;
 
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		char name[128];
 
@@ -364,9 +354,8 @@ static bool todo(const char *text, const char *old)
 	return vet_git_rebase(text, strlen(text), old, old ? strlen(old) : 0);
 }
 
-static void todos(void **state)
+TEST(todos)
 {
-	(void)state;
 	assert_true(todo("", NULL));
 	assert_true(todo(
 		"pick 1234 x\nr 12 exec\n  fixup -C 1 x\n# exec x\n\nlabel onto\nmerge -C 1 a # b\n"
@@ -393,7 +382,7 @@ static bool options(const char *text)
 	return vet_git_options(text, strlen(text));
 }
 
-static void strategies(void **state)
+TEST(strategies)
 {
 	static const char *const bad[] = {"",	   "\n",	 "a/x", "a/x\n", "ort\n\n",
 					  " ort",  "ort x",	 "Ort", "ort/x", "../ort\n",
@@ -412,7 +401,6 @@ static void strategies(void **state)
 						  "\xef\xbb\xbf[options]\n",
 						  "[include]\npath = x\n"};
 
-	(void)state;
 	assert_true(strategy("ort") && strategy("ours\n") && strategy("subtree\n"));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (strategy(bad[i]))
@@ -425,22 +413,4 @@ static void strategies(void **state)
 			fail_msg("options '%s'", bad_options[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_names),
-		cmocka_unit_test(bad_names),
-		cmocka_unit_test(bad_modes),
-		cmocka_unit_test(split),
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(offsets),
-		cmocka_unit_test(block_of_cut_name),
-		cmocka_unit_test(hidden_end),
-		cmocka_unit_test(nonsense),
-		cmocka_unit_test(speed),
-		cmocka_unit_test(todos),
-		cmocka_unit_test(strategies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -35,7 +35,7 @@ static void wait_for_the_clock(void)
 		nanosleep(&turn, NULL);
 }
 
-static void what_nobody_has_changed_is_kept(void **state)
+TEST(what_nobody_has_changed_is_kept)
 {
 	struct vm *v = *state;
 	const struct timespec old = {.tv_sec = 1000000000};
@@ -60,7 +60,7 @@ static void what_nobody_has_changed_is_kept(void **state)
 }
 
 /* Where the user edits, each open reads again: stores through a mapping leave no trace. */
-static void in_a_working_folder_nothing_is(void **state)
+TEST(in_a_working_folder_nothing_is)
 {
 	struct vm *v = *state;
 	const struct timespec old = {.tv_sec = 1000000000};
@@ -74,14 +74,4 @@ static void in_a_working_folder_nothing_is(void **state)
 	vm_forget(v, node);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_nobody_has_changed_is_kept, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(in_a_working_folder_nothing_is, vm_setup,
-						vm_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(vm_setup, vm_teardown)

@@ -12,9 +12,8 @@ static enum frame_kind kind(size_t len)
 
 static const char *const outside[] = {"203.0.113.7", "2001:db8:1::7"};
 
-static void plain_packets_go_on(void **state)
+TEST(plain_packets_go_on)
 {
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		bool v6 = i == 1;
 		size_t len = segment(outside[i], 2);
@@ -47,9 +46,8 @@ static void plain_packets_go_on(void **state)
 	assert_int_equal(kind(segment("10.9.9.9", 2)), FRAME_OPENS);	 /* asked about */
 }
 
-static void every_length_is_looked_at(void **state)
+TEST(every_length_is_looked_at)
 {
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		size_t len = segment(outside[i], 2), ip = i ? IP + 4 : IP + 2;
 
@@ -76,12 +74,11 @@ static void every_length_is_looked_at(void **state)
 	assert_int_equal(kind(FRAME_MAX + 1), FRAME_DROPPED);
 }
 
-static void what_is_not_plain_is_dropped(void **state)
+TEST(what_is_not_plain_is_dropped)
 {
 	static const unsigned types[] = {0x0806, 0x8100, 0x88a8, 0x8863, 0x88cc, 0x0600, 20, 0};
 	size_t len;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
 		len = datagram(outside[0], 9);
 		put16(12, types[i]);
@@ -119,7 +116,7 @@ static void what_is_not_plain_is_dropped(void **state)
 	assert_int_equal(kind(len), FRAME_DROPPED);
 }
 
-static void others_addresses_are_dropped(void **state)
+TEST(others_addresses_are_dropped)
 {
 	static const char *const nobody[] = {
 		"127.0.0.1", "127.0.0.53", "0.0.0.0",	      "0.1.2.3",     "224.0.0.251",
@@ -127,7 +124,6 @@ static void others_addresses_are_dropped(void **state)
 		"::",	     "ff02::1",	   "fe80::1",	      "fdc0:7d0::2", "ff05::1:3"};
 	size_t len;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(nobody); i++) {
 		assert_int_equal(kind(segment(nobody[i], 2)), FRAME_DROPPED);
 		assert_int_equal(kind(segment(nobody[i], 16)), FRAME_DROPPED);
@@ -151,11 +147,10 @@ static void others_addresses_are_dropped(void **state)
 	assert_int_equal(kind(len), FRAME_DROPPED);
 }
 
-static void a_reset_answers_it(void **state)
+TEST(a_reset_answers_it)
 {
 	uint8_t out[FRAME_RESET];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		size_t head = i ? 40 : 20, at = i ? 8 : 12, size = i ? 16 : 4, len;
 		const uint8_t *ip = out + FRAME_HEAD, *tcp = ip + head;
@@ -176,11 +171,10 @@ static void a_reset_answers_it(void **state)
 	}
 }
 
-static void only_the_guests_packets_come_to_it(void **state)
+TEST(only_the_guests_packets_come_to_it)
 {
 	size_t len = segment(outside[0], 2);
 
-	(void)state;
 	assert_false(frame_is_for_guest(bytes + IP, len - IP));
 	memcpy(bytes + IP + 16, bytes + IP + 12, 4);
 	assert_true(frame_is_for_guest(bytes + IP, len - IP));
@@ -215,13 +209,12 @@ static enum syn_verdict take(struct syn_gate *g, uint16_t port, uint32_t seq, in
 	return syn_gate_take(g, &f, now, id, &gone);
 }
 
-static void a_connection_waits_and_goes_on(void **state)
+TEST(a_connection_waits_and_goes_on)
 {
 	struct syn_gate *g = syn_gate_new();
 	uint64_t id, other, none;
 	size_t len = 0;
 
-	(void)state;
 	assert_int_equal(syn_gate_next(g), 0);
 	assert_int_equal(take(g, 1, 7, 1000, &id), SYN_ASK);
 	assert_int_equal(take(g, 1, 7, 2000, &none), SYN_DROP); /* repeated, it waits */
@@ -241,12 +234,11 @@ static void a_connection_waits_and_goes_on(void **state)
 	syn_gate_free(g);
 }
 
-static void nobody_waits_for_ever(void **state)
+TEST(nobody_waits_for_ever)
 {
 	struct syn_gate *g = syn_gate_new();
 	uint64_t a, b, none;
 
-	(void)state;
 	take(g, 1, 7, 1, &a);
 	take(g, 2, 7, 2, &b);
 	assert_int_equal(syn_gate_next(g), 1 + SYN_GONE_US);
@@ -259,14 +251,13 @@ static void nobody_waits_for_ever(void **state)
 	syn_gate_free(g);
 }
 
-static void a_flood_is_bounded(void **state)
+TEST(a_flood_is_bounded)
 {
 	struct syn_gate *g = syn_gate_new();
 	uint64_t id, oldest, gone = 0;
 	struct frame f;
 	size_t len;
 
-	(void)state;
 	take(g, 1, 7, 1, &oldest);
 	for (uint16_t i = 2; i <= SYN_HELD_MAX; i++)
 		assert_int_equal(take(g, i, 7, 1, &id), SYN_ASK);
@@ -288,19 +279,4 @@ static void a_flood_is_bounded(void **state)
 	syn_gate_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_packets_go_on),
-		cmocka_unit_test(every_length_is_looked_at),
-		cmocka_unit_test(what_is_not_plain_is_dropped),
-		cmocka_unit_test(others_addresses_are_dropped),
-		cmocka_unit_test(a_reset_answers_it),
-		cmocka_unit_test(only_the_guests_packets_come_to_it),
-		cmocka_unit_test(a_connection_waits_and_goes_on),
-		cmocka_unit_test(nobody_waits_for_ever),
-		cmocka_unit_test(a_flood_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

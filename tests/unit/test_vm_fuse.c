@@ -44,7 +44,7 @@ static void undo(struct vm *v, enum undo_kind kind)
 		fail_msg("undo: %s", err.text);
 }
 
-static void a_change_is_undone_and_redone(void **state)
+TEST(a_change_is_undone_and_redone)
 {
 	struct vm *v = *state;
 	const struct fuse_mkdir_in dir = {.mode = 0755};
@@ -79,7 +79,7 @@ static void a_change_is_undone_and_redone(void **state)
 	assert_true(tree_same(after, now));
 }
 
-static void an_open_file_is_read_and_written(void **state)
+TEST(an_open_file_is_read_and_written)
 {
 	struct vm *v = *state;
 	uint64_t node, fh;
@@ -104,7 +104,7 @@ static void an_open_file_is_read_and_written(void **state)
 }
 
 /* The user edits a file: the next open fails once, and the guest looks the name up again. */
-static void an_edit_of_the_humans_is_told_once(void **state)
+TEST(an_edit_of_the_humans_is_told_once)
 {
 	struct vm *v = *state;
 	uint64_t node, fh;
@@ -130,7 +130,7 @@ static void an_edit_of_the_humans_is_told_once(void **state)
 	vm_forget(v, node);
 }
 
-static void names_that_leave_the_folder_are_refused(void **state)
+TEST(names_that_leave_the_folder_are_refused)
 {
 	static const char *const bad[] = {"..", ".", "", "a/b", "/etc", "../x"};
 	struct vm *v = *state;
@@ -157,7 +157,7 @@ static void names_that_leave_the_folder_are_refused(void **state)
 }
 
 /* A link out of the folder stays a link: nothing is read or made through it. */
-static void a_link_is_never_followed(void **state)
+TEST(a_link_is_never_followed)
 {
 	struct vm *v = *state;
 	AUTO_FREE char *path = path_join(v->folder, "out");
@@ -174,7 +174,7 @@ static void a_link_is_never_followed(void **state)
 	assert_int_equal(vm_put(v, "out", "x"), -ELOOP);
 }
 
-static void the_undo_store_does_not_open(void **state)
+TEST(the_undo_store_does_not_open)
 {
 	struct vm *v = *state;
 	const struct fs_key own = v->tree.store;
@@ -207,7 +207,7 @@ static void hold_one(struct vm *v)
 	assert_int_equal(vm_put(v, ".git/hooks/pre-commit", "x"), -EINPROGRESS);
 }
 
-static void a_held_request_holds_no_other(void **state)
+TEST_WITH(a_held_request_holds_no_other, setup_asking, vm_teardown)
 {
 	struct vm *v = *state;
 
@@ -229,7 +229,7 @@ static void a_held_request_holds_no_other(void **state)
 }
 
 /* Another INIT forgets nodes and handles, and cancels held requests. */
-static void a_reset_forgets_all(void **state)
+TEST_WITH(a_reset_forgets_all, setup_asking, vm_teardown)
 {
 	struct vm *v = *state;
 	uint64_t node;
@@ -249,7 +249,7 @@ static void a_reset_forgets_all(void **state)
 	assert_int_equal(v->error, -ESTALE);
 }
 
-static void a_removed_file_is_written_until_it_is_closed(void **state)
+TEST(a_removed_file_is_written_until_it_is_closed)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in cut = {.valid = FATTR_SIZE | FATTR_FH, .size = 2};
@@ -269,7 +269,7 @@ static void a_removed_file_is_written_until_it_is_closed(void **state)
 }
 
 /* There may be more inodes than descriptors. */
-static void many_inodes_are_known_by_few_descriptors(void **state)
+TEST(many_inodes_are_known_by_few_descriptors)
 {
 	struct vm *v = *state;
 	uint64_t node[100], fh;
@@ -309,7 +309,7 @@ static void many_inodes_are_known_by_few_descriptors(void **state)
 }
 
 /* A rename by the guest keeps inodes, also those without a descriptor. */
-static void a_renamed_directory_keeps_what_is_in_it(void **state)
+TEST(a_renamed_directory_keeps_what_is_in_it)
 {
 	struct vm *v = *state;
 	const struct fuse_mkdir_in dir = {.mode = 0755};
@@ -337,7 +337,7 @@ static void a_renamed_directory_keeps_what_is_in_it(void **state)
 	assert_int_equal(v->tree.nodes.n_paths, 0);
 }
 
-static void hidden_names_do_not_exist(void **state)
+TEST(hidden_names_do_not_exist)
 {
 	struct vm *v = *state;
 	AUTO_FREE char *secret = path_join(v->folder, "secret");
@@ -362,7 +362,7 @@ static void hidden_names_do_not_exist(void **state)
 }
 
 /* The rules have changed after the fork of the server: it asks the keeper. */
-static void the_keeper_is_asked_once_rules_have_changed(void **state)
+TEST(the_keeper_is_asked_once_rules_have_changed)
 {
 	struct vm *v = *state;
 	struct fs_page page = {0};
@@ -384,7 +384,7 @@ static void the_keeper_is_asked_once_rules_have_changed(void **state)
 }
 
 /* The user's editor replaces the file: its old inode has no name that a rule could match. */
-static void a_file_without_a_name_is_judged_by_the_one_that_it_had(void **state)
+TEST(a_file_without_a_name_is_judged_by_the_one_that_it_had)
 {
 	static const char *const names[] = {"private", "plain"};
 	struct vm *v = *state;
@@ -424,7 +424,7 @@ static void on_done(void *data, int result, int fd)
 }
 
 /* A compromised server may send anything: the policy accepts clean paths only. */
-static void the_keeper_takes_no_unclean_path(void **state)
+TEST(the_keeper_takes_no_unclean_path)
 {
 	static const char *const bad[] = {".",	  "..",		 "./.git",	".git/.",
 					  "/",	  ".git/",	 ".git//hooks", "a/../b",
@@ -450,7 +450,7 @@ static void the_keeper_takes_no_unclean_path(void **state)
 	assert_false(exists(v, ".git/hooks/pre-commit"));
 }
 
-static void pipes_and_links_are_not_changed_as_files(void **state)
+TEST(pipes_and_links_are_not_changed_as_files)
 {
 	struct vm *v = *state;
 	const struct fuse_mknod_in pipe = {.mode = S_IFIFO | 0666};
@@ -482,7 +482,7 @@ static mode_t mode_of(struct vm *v, const char *name)
 }
 
 /* If root's keeper works for a guest, no file that it makes runs as root here. */
-static void a_guests_root_leaves_no_rights_behind(void **state)
+TEST(a_guests_root_leaves_no_rights_behind)
 {
 	static const char capability[20] = {1, 0, 0, 2, -1, -1, -1, -1};
 	static const char *const names[] = {"security.capability", "security.x", "trusted.x"};
@@ -518,7 +518,7 @@ static void a_guests_root_leaves_no_rights_behind(void **state)
 	vm_forget(v, ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid);
 }
 
-static void devices_are_not_made(void **state)
+TEST(devices_are_not_made)
 {
 	struct vm *v = *state;
 	const struct fuse_mknod_in dev = {.mode = S_IFCHR | 0666, .rdev = 0x103},
@@ -541,7 +541,7 @@ static void devices_are_not_made(void **state)
 	vm_forget(v, e.nodeid);
 }
 
-static void a_read_only_share_changes_nothing(void **state)
+TEST(a_read_only_share_changes_nothing)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0};
@@ -563,45 +563,4 @@ static void a_read_only_share_changes_nothing(void **state)
 	v->tree.share = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_change_is_undone_and_redone, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(an_open_file_is_read_and_written, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(an_edit_of_the_humans_is_told_once, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(names_that_leave_the_folder_are_refused, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(a_link_is_never_followed, vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(the_undo_store_does_not_open, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(a_held_request_holds_no_other, setup_asking,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(a_reset_forgets_all, setup_asking, vm_teardown),
-		cmocka_unit_test_setup_teardown(a_removed_file_is_written_until_it_is_closed,
-						vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(many_inodes_are_known_by_few_descriptors, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(a_renamed_directory_keeps_what_is_in_it, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(hidden_names_do_not_exist, vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(
-			a_file_without_a_name_is_judged_by_the_one_that_it_had, vm_setup,
-			vm_teardown),
-		cmocka_unit_test_setup_teardown(the_keeper_is_asked_once_rules_have_changed,
-						vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(the_keeper_takes_no_unclean_path, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(pipes_and_links_are_not_changed_as_files, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(a_guests_root_leaves_no_rights_behind, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(devices_are_not_made, vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, vm_setup,
-						vm_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(vm_setup, vm_teardown)

@@ -74,7 +74,7 @@ static char *ask(const struct dir *d, const char *program, const char *command)
 
 /* ---- archives -------------------------------------------------------------------------------- */
 
-static void an_archive_is_what_cpio_takes(void **state)
+TEST(an_archive_is_what_cpio_takes)
 {
 	struct dir *d = *state;
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -98,7 +98,7 @@ static void an_archive_is_what_cpio_takes(void **state)
 	assert_string_equal(content, "#!/bin/sh\\n\\0\\n");
 }
 
-static void archives_follow_each_other(void **state)
+TEST_WITH(archives_follow_each_other, NULL, NULL)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	const struct guest_share shares[] = {{"cordon0", "/home/u/a b", false},
@@ -107,7 +107,6 @@ static void archives_follow_each_other(void **state)
 		.root = "root", .disk = "", .upper = 5, .host = "h", .shares = shares, .n = 2};
 	static const char want[] = "root\0\0005\0h\0\0cordon0\0rw\0/home/u/a b\0cordon1\0ro\0/srv";
 
-	(void)state;
 	newc_file(&b, "x", 0600, "abc", 3);
 	newc_end(&b);
 	assert_int_equal(b.len % 4, 0);
@@ -132,7 +131,7 @@ static char *joined(struct modules *m, const char *name)
 	return r < 0 ? NULL : buf_take(&b);
 }
 
-static void modules_come_after_what_they_need(void **state)
+TEST(modules_come_after_what_they_need)
 {
 	static const char dep[] = "k/a.ko: k/b.ko k/c-c.ko.xz\nk/b.ko: k/c-c.ko.xz\nk/c-c.ko.xz:\n"
 				  "k/loop1.ko: k/loop2.ko\nk/loop2.ko: k/loop1.ko\n";
@@ -161,7 +160,7 @@ static void modules_come_after_what_they_need(void **state)
 }
 
 /* The oracle, if there are modules: what modprobe(8) would load, in its order. */
-static void the_order_is_modprobes(void **state)
+TEST(the_order_is_modprobes)
 {
 	struct dir *d = *state;
 	AUTO_FREE char *release = ask(
@@ -251,7 +250,7 @@ static void check_extract(const void *payload, size_t len, const void *want, siz
 	}
 }
 
-static void a_kernel_is_unpacked_however_it_is_packed(void **state)
+TEST(a_kernel_is_unpacked_however_it_is_packed)
 {
 	struct dir *d = *state;
 	unsigned char elf[256];
@@ -290,7 +289,7 @@ static void a_kernel_is_unpacked_however_it_is_packed(void **state)
 	}
 }
 
-static void what_is_no_kernel_is_said_to_be_none(void **state)
+TEST_WITH(what_is_no_kernel_is_said_to_be_none, NULL, NULL)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
 	AUTO_BUF struct buf image = BUF_INIT;
@@ -298,7 +297,6 @@ static void what_is_no_kernel_is_said_to_be_none(void **state)
 	struct err err = {0};
 	size_t len = make_elf(elf, "Xen", 17);
 
-	(void)state;
 	assert_int_equal(vmlinux_extract((struct span){"hello", 5}, &out, &err), -ENOEXEC);
 	make_image(&image, elf, len); /* no such entry point */
 	assert_int_equal(vmlinux_extract((struct span){image.data, image.len}, &out, &err),
@@ -314,13 +312,12 @@ static void what_is_no_kernel_is_said_to_be_none(void **state)
 
 /* Each byte of a packed block is changed, and each cut is tried: never more than max, never out of
  * bounds. */
-static void damaged_lz4_is_refused_or_bounded(void **state)
+TEST_WITH(damaged_lz4_is_refused_or_bounded, NULL, NULL)
 {
 	static const char good[] = "\x02\x21\x4c\x18\x0c\0\0\0\x3f"
 				   "abc\x03\0\x20\x40xyzw";
 	char bytes[sizeof(good)];
 
-	(void)state;
 	for (size_t at = 0; at < sizeof(good) - 1; at++)
 		for (int value = 0; value < 256; value += 5) {
 			AUTO_BUF struct buf out = BUF_INIT;
@@ -352,7 +349,7 @@ static void refused(const char *setting, const char *why)
 }
 
 /* Each is reported in a line that says what to do, without a wait. */
-static void what_cannot_be_a_kernel_is_refused(void **state)
+TEST(what_cannot_be_a_kernel_is_refused)
 {
 	const struct dir *d = *state;
 	AUTO_FREE char *image = path_join(d->path, "boot/vmlinuz-1");
@@ -387,21 +384,6 @@ static void what_cannot_be_a_kernel_is_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_archive_is_what_cpio_takes, make_dir,
-						remove_dir),
-		cmocka_unit_test(archives_follow_each_other),
-		cmocka_unit_test_setup_teardown(modules_come_after_what_they_need, make_dir,
-						remove_dir),
-		cmocka_unit_test_setup_teardown(the_order_is_modprobes, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(a_kernel_is_unpacked_however_it_is_packed, make_dir,
-						remove_dir),
-		cmocka_unit_test_setup_teardown(what_cannot_be_a_kernel_is_refused, make_dir,
-						remove_dir),
-		cmocka_unit_test(what_is_no_kernel_is_said_to_be_none),
-		cmocka_unit_test(damaged_lz4_is_refused_or_bounded),
-	};
-
 	external_keep_out(NULL); /* no agent writes here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all(make_dir, remove_dir, NULL, NULL);
 }

@@ -165,11 +165,10 @@ static int ended(void)
 	return status;
 }
 
-static void a_guest_that_does_not_start_is_given_up(void **state)
+TEST(a_guest_that_does_not_start_is_given_up)
 {
 	struct note note;
 
-	(void)state;
 	begin("",
 	      "printf 'first\\r\\n\\033[2Jwaiting for a root\\r\\n' >&$console\nexec sleep 600\n",
 	      2);
@@ -181,9 +180,8 @@ static void a_guest_that_does_not_start_is_given_up(void **state)
 }
 
 /* A silent one is reported, too. */
-static void nor_does_silence_hold_it(void **state)
+TEST(nor_does_silence_hold_it)
 {
-	(void)state;
 	begin("", "exec sleep 600\n", 1);
 	assert_string_equal(hear_note(NOTE_FAILED).text,
 			    "the virtual machine did not start within 1 s");
@@ -191,7 +189,7 @@ static void nor_does_silence_hold_it(void **state)
 }
 
 /* A stopped machine that is told to end continues first, as it would not see the order. */
-static void what_stands_still_can_be_ended(void **state)
+TEST(what_stands_still_can_be_ended)
 {
 	static const char stands[] =
 		"heard $qmp '\"stop\"'\n"
@@ -206,7 +204,6 @@ static void what_stands_still_can_be_ended(void **state)
 		"heard $control '\"shutdown\"'\n";
 	int status;
 
-	(void)state;
 	begin(starts, stands, 60);
 	go();
 	assert_int_equal(hear_word(WORD_AGENT).pid, 57);
@@ -218,7 +215,7 @@ static void what_stands_still_can_be_ended(void **state)
 }
 
 /* QEMU stops a processor that cannot continue, and waits for ever. */
-static void a_machine_that_cannot_go_on_has_ended(void **state)
+TEST(a_machine_that_cannot_go_on_has_ended)
 {
 	static const char stops[] =
 		"printf '{\"event\":\"STOP\"}\\n' >&$qmp\n"
@@ -226,7 +223,6 @@ static void a_machine_that_cannot_go_on_has_ended(void **state)
 		"printf '{\"return\":{\"status\":\"internal-error\"}}\\n' >&$qmp\n"
 		"exec sleep 600\n";
 
-	(void)state;
 	begin(starts, stops, 60);
 	go();
 	assert_string_equal(hear_note(NOTE_FAILED).text,
@@ -246,11 +242,10 @@ static long pages(pid_t pid)
 }
 
 /* Messages that a guest does not read are not stored without limit. */
-static void a_guest_that_does_not_listen_costs_nothing(void **state)
+TEST(a_guest_that_does_not_listen_costs_nothing)
 {
 	long before;
 
-	(void)state;
 	begin(starts, "exec sleep 600\n", 60);
 	go();
 	hear_word(WORD_AGENT);
@@ -261,16 +256,4 @@ static void a_guest_that_does_not_listen_costs_nothing(void **state)
 	assert_true(pages(self.pid) - before < (3 << 20) / sysconf(_SC_PAGESIZE));
 }
 
-int main(void)
-{
-#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(a_guest_that_does_not_start_is_given_up),
-		T(nor_does_silence_hold_it),
-		T(what_stands_still_can_be_ended),
-		T(a_machine_that_cannot_go_on_has_ended),
-		T(a_guest_that_does_not_listen_costs_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

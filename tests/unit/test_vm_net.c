@@ -141,9 +141,8 @@ static void put_sum(size_t len, bool v6)
 
 /* ---- the tests ------------------------------------------------------------------------------- */
 
-static void a_connection_is_asked_about(void **state)
+TEST(a_connection_is_asked_about)
 {
-	(void)state;
 	need_it();
 	for (size_t i = 0; i < 2; i++) {
 		size_t len = segment(outside[i], 2), head = i ? 40 : 20;
@@ -176,12 +175,11 @@ static void a_connection_is_asked_about(void **state)
 	}
 }
 
-static void a_kernel_answers(void **state)
+TEST(a_kernel_answers)
 {
 	size_t len;
 	const uint8_t *p;
 
-	(void)state;
 	need_it();
 	len = segment("198.18.0.1", 2);
 	put16(TCP4 + 2, 53);
@@ -196,7 +194,7 @@ static void a_kernel_answers(void **state)
 			 0);
 }
 
-static void names_are_looked_up_at_the_router(void **state)
+TEST(names_are_looked_up_at_the_router)
 {
 	struct sockaddr_in from;
 	socklen_t size = sizeof(from);
@@ -204,7 +202,6 @@ static void names_are_looked_up_at_the_router(void **state)
 	const uint8_t *p;
 	size_t len;
 
-	(void)state;
 	need_it();
 	len = datagram("198.18.0.1", 5);
 	memcpy(bytes + len - 5, "hello", 5);
@@ -222,9 +219,8 @@ static void names_are_looked_up_at_the_router(void **state)
 	assert_memory_equal(p + 28, "there", 5);
 }
 
-static void the_first_datagram_is_seen(void **state)
+TEST(the_first_datagram_is_seen)
 {
-	(void)state;
 	need_it();
 	for (size_t i = 0; i < 2; i++) {
 		size_t len = datagram(outside[i], 7), n = len - FRAME_HEAD;
@@ -240,12 +236,11 @@ static void the_first_datagram_is_seen(void **state)
 	}
 }
 
-static void bytes_come_as_they_like(void **state)
+TEST(bytes_come_as_they_like)
 {
 	size_t len;
 	uint8_t stream[256];
 
-	(void)state;
 	need_it();
 	len = segment(outside[0], 2);
 	memset(stream, 0, sizeof(stream));
@@ -263,11 +258,10 @@ static void bytes_come_as_they_like(void **state)
 		continue;
 }
 
-static void it_ends_with_the_keeper(void **state)
+TEST(it_ends_with_the_keeper)
 {
 	int status;
 
-	(void)state;
 	need_it();
 	close(self.net); /* only QEMU's end */
 	segment(outside[0], 2);
@@ -278,12 +272,11 @@ static void it_ends_with_the_keeper(void **state)
 	self.net = self.keeper = -1;
 }
 
-static void a_length_that_no_frame_has_ends_it(void **state)
+TEST(a_length_that_no_frame_has_ends_it)
 {
 	static const uint8_t huge[4] = {0, 2, 0, 0};
 	int status;
 
-	(void)state;
 	need_it();
 	assert_int_equal(send(self.net, huge, 4, MSG_NOSIGNAL), 4);
 	assert_int_equal(waitpid(self.pid, &status, 0), self.pid);
@@ -291,17 +284,4 @@ static void a_length_that_no_frame_has_ends_it(void **state)
 	self.pid = -1;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_connection_is_asked_about, begin, end),
-		cmocka_unit_test_setup_teardown(a_kernel_answers, begin, end),
-		cmocka_unit_test_setup_teardown(names_are_looked_up_at_the_router, begin, end),
-		cmocka_unit_test_setup_teardown(the_first_datagram_is_seen, begin, end),
-		cmocka_unit_test_setup_teardown(bytes_come_as_they_like, begin, end),
-		cmocka_unit_test_setup_teardown(it_ends_with_the_keeper, begin, end),
-		cmocka_unit_test_setup_teardown(a_length_that_no_frame_has_ends_it, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(begin, end)

@@ -75,7 +75,7 @@ static struct guest_word heard(void)
 	return (struct guest_word){0};
 }
 
-static void what_does_not_fit_is_said_later(void **state)
+TEST(what_does_not_fit_is_said_later)
 {
 	struct vm *v = *state;
 
@@ -97,7 +97,7 @@ static void what_does_not_fit_is_said_later(void **state)
 }
 
 /* Of two messages only the last one counts. */
-static void a_hold_that_is_over_is_not_said(void **state)
+TEST(a_hold_that_is_over_is_not_said)
 {
 	struct vm *v = *state;
 
@@ -111,7 +111,7 @@ static void a_hold_that_is_over_is_not_said(void **state)
 }
 
 /* A guest that reports its agent as gone has no process to own its changes: nor has the host. */
-static void nobody_of_the_hosts_stands_for_the_guests(void **state)
+TEST(nobody_of_the_hosts_stands_for_the_guests)
 {
 	struct vm *v = *state;
 	struct caller c = {0};
@@ -124,14 +124,4 @@ static void nobody_of_the_hosts_stands_for_the_guests(void **state)
 	assert_int_equal(guest_caller(&v->k, (int)getpid(), &c), -ESRCH);
 }
 
-int main(void)
-{
-#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(what_does_not_fit_is_said_later),
-		T(a_hold_that_is_over_is_not_said),
-		T(nobody_of_the_hosts_stands_for_the_guests),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

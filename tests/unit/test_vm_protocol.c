@@ -25,9 +25,8 @@ static void parsed_is(const char *line, enum shim_kind kind, int64_t id, int sta
 	shim_event_done(&e);
 }
 
-static void the_guests_lines_are_read(void **state)
+TEST(the_guests_lines_are_read)
 {
-	(void)state;
 	parsed_is("{\"type\":\"ready\"}", SHIM_READY, 0, 0, 0);
 	parsed_is("{\"type\":\"step_started\",\"id\":7}", SHIM_STARTED, 7, 0, 0);
 	parsed_is("{\"type\":\"exec_failed\",\"id\":1,\"status\":127,\"code\":2}", SHIM_FAILED, 1,
@@ -41,7 +40,7 @@ static void the_guests_lines_are_read(void **state)
 	parsed_is("{\"type\":\"of_a_later_version\"}", SHIM_OTHER, 0, 0, 0);
 }
 
-static void what_is_no_message_is_refused(void **state)
+TEST(what_is_no_message_is_refused)
 {
 	static const char *const lines[] = {
 		"",
@@ -71,7 +70,6 @@ static void what_is_no_message_is_refused(void **state)
 	AUTO_BUF struct buf deep = BUF_INIT;
 	struct shim_event e;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		assert_int_equal(shim_parse(&e, lines[i], strlen(lines[i])), -EBADMSG);
 	for (int i = 0; i < 100000; i++)
@@ -81,7 +79,7 @@ static void what_is_no_message_is_refused(void **state)
 
 /* A process with any bytes in its arguments, separated by NUL; and one with unreadable
  * arguments. */
-static void a_process_comes_through_whole(void **state)
+TEST(a_process_comes_through_whole)
 {
 	static const char some[] = "sh\0-c\0echo \"\xff\n";
 	static struct told t = {
@@ -90,7 +88,6 @@ static void a_process_comes_through_whole(void **state)
 	struct shim_event e;
 	size_t len;
 
-	(void)state;
 	memcpy(t.exe, "/usr/bin/\"dash", t.exe_len = 14);
 	memcpy(t.argv, some, t.argv_len = sizeof(some));
 	len = wire_process(out, "process", &t);
@@ -118,7 +115,7 @@ static void a_process_comes_through_whole(void **state)
 }
 
 /* A request about a step and its answer: any bytes, in both directions. */
-static void a_request_about_a_step_comes_through_whole(void **state)
+TEST(a_request_about_a_step_comes_through_whole)
 {
 	static const unsigned char some[] = "begin/\"a\xff\n\0b";
 	char out[OUTPUT_ROOM(sizeof(some))];
@@ -127,7 +124,6 @@ static void a_request_about_a_step_comes_through_whole(void **state)
 	struct message m;
 	size_t len = wire_step(out, 7, 4194304, some, sizeof(some));
 
-	(void)state;
 	assert_true(len <= sizeof(out));
 	assert_int_equal(shim_parse(&e, out, len - 1), 0);
 	assert_true(e.kind == SHIM_STEP && e.id == 7 && e.pid == 4194304);
@@ -143,13 +139,12 @@ static void a_request_about_a_step_comes_through_whole(void **state)
 }
 
 /* The keeper trusts no length. */
-static void words_about_processes_are_checked(void **state)
+TEST(words_about_processes_are_checked)
 {
 	static struct guest_word w;
 	char argv[8192];
 	size_t len;
 
-	(void)state;
 	memset(argv, 'x', sizeof(argv));
 	len = guest_word_pack(&w, "/bin/sh", 7, argv, sizeof(argv));
 	assert_int_equal(len, sizeof(w));
@@ -163,7 +158,7 @@ static void words_about_processes_are_checked(void **state)
 }
 
 /* Any bytes that the guest writes are read by the host. */
-static void output_comes_through_whole(void **state)
+TEST(output_comes_through_whole)
 {
 	static const char *const texts[] = {
 		"plain\n",	     "\"\\\x01\x1b[31m", "\xc3\xa4\xf0\x9f\x98\x80",
@@ -173,7 +168,6 @@ static void output_comes_through_whole(void **state)
 	struct shim_event e;
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		n = wire_output(out, 3, "stderr", (const unsigned char *)texts[i],
 				strlen(texts[i]));
@@ -197,7 +191,7 @@ static void output_comes_through_whole(void **state)
 }
 
 /* Any bytes in words and paths that the host writes are read by the guest. */
-static void commands_come_through_whole(void **state)
+TEST(commands_come_through_whole)
 {
 	const char *const argv[] = {"sh", "-c", "echo \"\\\n\x7f \xc3\xa4 \xff\xe2\x80\xae", "",
 				    NULL};
@@ -217,7 +211,6 @@ static void commands_come_through_whole(void **state)
 	AUTO_BUF struct buf b = BUF_INIT;
 	struct message m;
 
-	(void)state;
 	assert_int_equal(shim_exec(&b, &e), 0);
 	assert_true(wire_parse(&m, b.data, b.len - 1));
 	assert_string_equal(m.type, "exec");
@@ -241,13 +234,12 @@ static void commands_come_through_whole(void **state)
 	assert_true(wire_parse(&m, b.data, b.len - 1) && m.sig == 15);
 }
 
-static void a_command_that_is_too_long_is_refused(void **state)
+TEST(a_command_that_is_too_long_is_refused)
 {
 	AUTO_FREE char *word = xcalloc(1, SHIM_EXEC);
 	const char *const argv[] = {word, NULL}, *const env[] = {NULL};
 	AUTO_BUF struct buf b = BUF_INIT;
 
-	(void)state;
 	memset(word, 'x', SHIM_EXEC - 1);
 	buf_str(&b, "before");
 	assert_int_equal(shim_exec(&b, &(struct shim_exec){.argv = argv, .env = env, .cwd = "/"}),
@@ -255,7 +247,7 @@ static void a_command_that_is_too_long_is_refused(void **state)
 	assert_string_equal(b.data, "before");
 }
 
-static void qemu_is_understood(void **state)
+TEST(qemu_is_understood)
 {
 	static const struct {
 		const char *line, *name, *text;
@@ -274,7 +266,6 @@ static void qemu_is_understood(void **state)
 	};
 	struct qmp_message q;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		assert_int_equal(qmp_parse(&q, known[i].line, strlen(known[i].line)), 0);
 		assert_int_equal(q.kind, known[i].kind);
@@ -328,9 +319,8 @@ static void qemu_gets_these_devices(int net, const char *want)
 	util_free_list(&argv);
 }
 
-static void qemu_gets_these_devices_and_no_other(void **state)
+TEST(qemu_gets_these_devices_and_no_other)
 {
-	(void)state;
 	qemu_gets_these_devices(-1, "virtio-serial-pci virtserialport virtserialport "
 				    "vhost-user-fs-pci vhost-user-fs-pci ");
 	qemu_gets_these_devices(22, "virtio-serial-pci virtserialport virtserialport "
@@ -338,13 +328,12 @@ static void qemu_gets_these_devices_and_no_other(void **state)
 }
 
 /* By default QEMU stops a machine when the host's disk is full, and it never continues. */
-static void a_guest_is_told_that_the_hosts_disk_is_full(void **state)
+TEST(a_guest_is_told_that_the_hosts_disk_is_full)
 {
 	const struct qemu_spec spec = {.program = "/q", .kernel = "k", .disk = 5, .net = -1};
 	char **argv = qemu_argv(&spec);
 	const char *disk = "";
 
-	(void)state;
 	for (size_t i = 0; argv[i]; i++)
 		if (str_starts(argv[i], "virtio-blk-pci"))
 			disk = argv[i];
@@ -352,12 +341,11 @@ static void a_guest_is_told_that_the_hosts_disk_is_full(void **state)
 	util_free_list(&argv);
 }
 
-static void last_words_are_harmless_and_short(void **state)
+TEST(last_words_are_harmless_and_short)
 {
 	struct last_words w = {.text = BUF_INIT};
 	char out[600], small[8];
 
-	(void)state;
 	last_words_format(&w, out, sizeof(out));
 	assert_string_equal(out, "");
 	for (int i = 0; i < 1000; i++)
@@ -374,22 +362,4 @@ static void last_words_are_harmless_and_short(void **state)
 	buf_done(&w.text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_guests_lines_are_read),
-		cmocka_unit_test(what_is_no_message_is_refused),
-		cmocka_unit_test(a_process_comes_through_whole),
-		cmocka_unit_test(a_request_about_a_step_comes_through_whole),
-		cmocka_unit_test(words_about_processes_are_checked),
-		cmocka_unit_test(output_comes_through_whole),
-		cmocka_unit_test(commands_come_through_whole),
-		cmocka_unit_test(a_command_that_is_too_long_is_refused),
-		cmocka_unit_test(qemu_is_understood),
-		cmocka_unit_test(qemu_gets_these_devices_and_no_other),
-		cmocka_unit_test(a_guest_is_told_that_the_hosts_disk_is_full),
-		cmocka_unit_test(last_words_are_harmless_and_short),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

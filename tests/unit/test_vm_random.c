@@ -400,21 +400,13 @@ static void run(uint64_t seed)
 	vm_free(p.v);
 }
 
-static void random_calls_do_what_they_do_natively(void **state)
+TEST(random_calls_do_what_they_do_natively)
 {
 	const char *first = getenv("CORDON_TEST_SEED");
 	uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
 
-	(void)state;
 	for (uint64_t i = 0; i < SEEDS; i++)
 		run(seed + i);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_calls_do_what_they_do_natively),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -25,7 +25,7 @@ static mode_t mode_of(const struct vm *v, const char *name)
 
 /* The guest's kernel need not ask for mode and capabilities before each write: that is offered to
  * it. */
-static void the_guest_is_spared_questions(void **state)
+TEST(the_guest_is_spared_questions)
 {
 	const struct vm *v = *state;
 	const struct fuse_init_out *out = (const void *)v->answer;
@@ -35,7 +35,7 @@ static void the_guest_is_spared_questions(void **state)
 	assert_false(out->flags & FUSE_READDIRPLUS_AUTO);
 }
 
-static void a_file_that_is_cut_loses_them(void **state)
+TEST(a_file_that_is_cut_loses_them)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in cut = {.valid = FATTR_SIZE | FATTR_KILL_SUIDGID, .size = 1};
@@ -48,7 +48,7 @@ static void a_file_that_is_cut_loses_them(void **state)
 	vm_forget(v, node);
 }
 
-static void so_does_one_that_is_opened_to_be_written_anew(void **state)
+TEST(so_does_one_that_is_opened_to_be_written_anew)
 {
 	struct vm *v = *state;
 	const struct fuse_open_in in = {.flags = O_WRONLY | O_TRUNC,
@@ -70,7 +70,7 @@ static void so_does_one_that_is_opened_to_be_written_anew(void **state)
 }
 
 /* And no other call does. */
-static void what_is_only_looked_at_keeps_them(void **state)
+TEST(what_is_only_looked_at_keeps_them)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in times = {.valid = FATTR_MTIME_NOW | FATTR_MTIME};
@@ -83,15 +83,4 @@ static void what_is_only_looked_at_keeps_them(void **state)
 	vm_forget(v, node);
 }
 
-int main(void)
-{
-#define T(x) cmocka_unit_test_setup_teardown(x, vm_setup, vm_teardown)
-	const struct CMUnitTest tests[] = {
-		T(the_guest_is_spared_questions),
-		T(a_file_that_is_cut_loses_them),
-		T(so_does_one_that_is_opened_to_be_written_anew),
-		T(what_is_only_looked_at_keeps_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(vm_setup, vm_teardown)

@@ -45,7 +45,7 @@ static int set_xattr(struct vm *v, uint64_t node, const char *name, char value)
 }
 
 /* tar does that with .git/config: until its content is checked the file has no name. */
-static void a_file_whose_content_is_looked_at_takes_attributes_first(void **state)
+TEST(a_file_whose_content_is_looked_at_takes_attributes_first)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in times = {.valid = FATTR_MTIME, .mtime = 1000000000},
@@ -72,7 +72,7 @@ static void a_file_whose_content_is_looked_at_takes_attributes_first(void **stat
 }
 
 /* The file has its name, and the guest's descriptor is older. */
-static void a_file_that_got_its_name_later_takes_attributes(void **state)
+TEST(a_file_that_got_its_name_later_takes_attributes)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0600};
@@ -93,7 +93,7 @@ static void a_file_that_got_its_name_later_takes_attributes(void **state)
 }
 
 /* `git submodule add` writes ".git" twice: the second file replaces the first. */
-static void a_file_that_takes_anothers_name_is_read_at_once(void **state)
+TEST(a_file_that_takes_anothers_name_is_read_at_once)
 {
 	struct vm *v = *state;
 	uint64_t sub = make_dir(v, "sub"), node, fh, again;
@@ -124,7 +124,7 @@ static void a_file_that_takes_anothers_name_is_read_at_once(void **state)
 	vm_forget(v, sub);
 }
 
-static void a_removed_file_takes_attributes(void **state)
+TEST(a_removed_file_takes_attributes)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0400};
@@ -141,7 +141,7 @@ static void a_removed_file_takes_attributes(void **state)
 }
 
 /* The old content is in the undo store, perhaps as this very inode, which must not be changed. */
-static void what_the_undo_store_keeps_is_not_changed(void **state)
+TEST(what_the_undo_store_keeps_is_not_changed)
 {
 	struct vm *v = *state;
 	const struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0777};
@@ -189,7 +189,7 @@ static int change_by(struct vm *v, int object)
 	return result;
 }
 
-static void a_taken_over_server_changes_nothing_by_a_descriptor(void **state)
+TEST(a_taken_over_server_changes_nothing_by_a_descriptor)
 {
 	struct vm *v = *state;
 	AUTO_CLOSE int root = open(v->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -219,7 +219,7 @@ static void a_taken_over_server_changes_nothing_by_a_descriptor(void **state)
 }
 
 /* An unexpected descriptor is closed, and the message is handled without it. */
-static void a_descriptor_with_another_message_changes_nothing(void **state)
+TEST(a_descriptor_with_another_message_changes_nothing)
 {
 	struct vm *v = *state;
 	AUTO_CLOSE int folder = open(v->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -237,25 +237,4 @@ static void a_descriptor_with_another_message_changes_nothing(void **state)
 	stat_of(v, "f");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_file_whose_content_is_looked_at_takes_attributes_first, vm_setup,
-			vm_teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_got_its_name_later_takes_attributes,
-						vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_takes_anothers_name_is_read_at_once,
-						vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(a_removed_file_takes_attributes, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(what_the_undo_store_keeps_is_not_changed, vm_setup,
-						vm_teardown),
-		cmocka_unit_test_setup_teardown(a_taken_over_server_changes_nothing_by_a_descriptor,
-						vm_setup, vm_teardown),
-		cmocka_unit_test_setup_teardown(a_descriptor_with_another_message_changes_nothing,
-						vm_setup, vm_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(vm_setup, vm_teardown)

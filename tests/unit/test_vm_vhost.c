@@ -78,7 +78,7 @@ static bool is_there(const struct vm *v, const char *name)
 	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void a_request_goes_through_a_queue(void **state)
+TEST(a_request_goes_through_a_queue)
 {
 	struct both *b = *state;
 	const struct fuse_forget_in forget = {.nlookup = 1};
@@ -100,7 +100,7 @@ static void a_request_goes_through_a_queue(void **state)
 	assert_int_equal(wait_used(b, 0), 0);
 }
 
-static void an_indirect_table_is_walked(void **state)
+TEST(an_indirect_table_is_walked)
 {
 	struct both *b = *state;
 	struct vring_desc *table = (void *)(b->f->mem + 0x8000);
@@ -141,7 +141,7 @@ static void hold(struct both *b, uint32_t slot)
 }
 
 /* QEMU's `stop` does not wait, and after `cont` the answer arrives. */
-static void a_held_request_survives_a_stop(void **state)
+TEST(a_held_request_survives_a_stop)
 {
 	struct both *b = *state;
 	uint16_t base;
@@ -163,7 +163,7 @@ static void a_held_request_survives_a_stop(void **state)
 }
 
 /* After a reset of the guest held requests are dropped, and the queue restarts. */
-static void a_reset_drops_what_is_held(void **state)
+TEST(a_reset_drops_what_is_held)
 {
 	struct both *b = *state;
 
@@ -188,7 +188,7 @@ struct bad {
 	uint16_t head, ahead;
 };
 
-static void a_bad_descriptor_ends_the_server(void **state)
+TEST_WITH(a_bad_descriptor_ends_the_server, NULL, NULL)
 {
 	const uint64_t in = FRONT_GUEST + FRONT_IN;
 	const struct bad bad[] = {
@@ -228,7 +228,6 @@ static void a_bad_descriptor_ends_the_server(void **state)
 		 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct both *b;
 		uint16_t *avail;
@@ -247,7 +246,7 @@ static void a_bad_descriptor_ends_the_server(void **state)
 }
 
 /* Offers the held request's descriptors again and again. */
-static void a_guest_cannot_have_more_requests_than_descriptors(void **state)
+TEST(a_guest_cannot_have_more_requests_than_descriptors)
 {
 	struct both *b = *state;
 	int n = 0;
@@ -261,7 +260,7 @@ static void a_guest_cannot_have_more_requests_than_descriptors(void **state)
 }
 
 /* A guest that resets the device instead of beginning anew leaves no request behind. */
-static void a_reset_alone_drops_what_is_held(void **state)
+TEST(a_reset_alone_drops_what_is_held)
 {
 	struct both *b = *state;
 
@@ -277,7 +276,7 @@ static void a_reset_alone_drops_what_is_held(void **state)
 	assert_int_equal(b->vm->shared->held, 0);
 }
 
-static void nested_indirect_tables_are_refused(void **state)
+TEST(nested_indirect_tables_are_refused)
 {
 	struct both *b = *state;
 	struct vring_desc *table = (void *)(b->f->mem + 0x8000);
@@ -290,13 +289,12 @@ static void nested_indirect_tables_are_refused(void **state)
 	assert_false(front_kick(b->f, 1));
 }
 
-static void bad_messages_end_the_server(void **state)
+TEST_WITH(bad_messages_end_the_server, NULL, NULL)
 {
 	const uint64_t wrong = ~UINT64_C(0);
 	struct front *f;
 	struct both *b;
 
-	(void)state;
 	for (int i = 0; i < 9; i++) {
 		bool ok;
 
@@ -344,7 +342,7 @@ static void bad_messages_end_the_server(void **state)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-static void the_confined_process_serves(void **state)
+TEST_WITH(the_confined_process_serves, NULL, NULL)
 {
 	struct vm *v = vm_new(true);
 	struct fs_share share[2] = {{.tag = "cordon0", .path = v->folder, .kind = FS_FOLDER},
@@ -356,7 +354,6 @@ static void the_confined_process_serves(void **state)
 	int socks[2];
 	siginfo_t end = {0};
 
-	(void)state;
 	if (fs_server_start(&s, &door, &v->k, &v->spawn, share, 2, socks, &err) < 0)
 		fail_msg("%s", err.text);
 	fs_server_set_caller(s, getpid());
@@ -392,22 +389,4 @@ static void the_confined_process_serves(void **state)
 	vm_free(v);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_request_goes_through_a_queue, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_indirect_table_is_walked, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_held_request_survives_a_stop, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reset_drops_what_is_held, setup, teardown),
-		cmocka_unit_test(a_bad_descriptor_ends_the_server),
-		cmocka_unit_test_setup_teardown(a_guest_cannot_have_more_requests_than_descriptors,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reset_alone_drops_what_is_held, setup, teardown),
-		cmocka_unit_test_setup_teardown(nested_indirect_tables_are_refused, setup,
-						teardown),
-		cmocka_unit_test(bad_messages_end_the_server),
-		cmocka_unit_test(the_confined_process_serves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(setup, teardown)

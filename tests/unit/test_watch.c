@@ -77,7 +77,7 @@ static bool sees_an_edit(struct session *s)
 	return s->k.watch->settle_at > 0;
 }
 
-static void a_flood_does_not_hold_it(void **state)
+TEST(a_flood_does_not_hold_it)
 {
 	struct fix *f = *state;
 	struct session s;
@@ -93,7 +93,7 @@ static void a_flood_does_not_hold_it(void **state)
 }
 
 /* Its directory is not listed yet, nor is the one above. */
-static void an_edit_of_what_a_step_has_touched_is_seen(void **state)
+TEST(an_edit_of_what_a_step_has_touched_is_seen)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/d/e/f", f->folder);
@@ -125,7 +125,7 @@ static bool came_from_outside(struct session *s, const char *name)
 }
 
 /* Each of them would be listed at once, with all below it. */
-static void a_directory_that_a_redo_makes_did_not_come_from_outside(void **state)
+TEST(a_directory_that_a_redo_makes_did_not_come_from_outside)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/d", f->folder);
@@ -167,7 +167,7 @@ static bool is_a_tree(struct watched_dir *dirs)
 }
 
 /* The events put the directory, which is listed at its later name, below itself. */
-static void directories_listed_before_their_events_are_read_stay_a_tree(void **state)
+TEST(directories_listed_before_their_events_are_read_stay_a_tree)
 {
 	struct fix *f = *state;
 	static const char *const below[] = {"sub", "a", "b"};
@@ -196,19 +196,4 @@ static void directories_listed_before_their_events_are_read_stay_a_tree(void **s
 	stop(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_flood_does_not_hold_it, fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(an_edit_of_what_a_step_has_touched_is_seen,
-						fix_setup, fix_teardown),
-		cmocka_unit_test_setup_teardown(
-			a_directory_that_a_redo_makes_did_not_come_from_outside, fix_setup,
-			fix_teardown),
-		cmocka_unit_test_setup_teardown(
-			directories_listed_before_their_events_are_read_stay_a_tree, fix_setup,
-			fix_teardown),
-	};
-
-	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
-}
+TESTS(fix_setup, fix_teardown)

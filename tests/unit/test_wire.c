@@ -5,14 +5,13 @@
 #include "core/keeper/wire.h"
 #include "tests/support/check.h"
 
-static void fields_come_back_in_order(void **state)
+TEST(fields_come_back_in_order)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	struct wire_in in;
 	struct span s;
 	size_t used, mark = wire_begin(&b, WIRE_TOUCH);
 
-	(void)state;
 	wire_i64(&b, -7);
 	wire_u8(&b, 200);
 	wire_u32(&b, UINT32_MAX);
@@ -37,13 +36,12 @@ static void fields_come_back_in_order(void **state)
 	assert_ptr_equal(in.p, in.end);
 }
 
-static void a_frame_in_pieces_is_not_whole(void **state)
+TEST(a_frame_in_pieces_is_not_whole)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	struct wire_in in;
 	size_t used, mark = wire_begin(&b, WIRE_NOTE);
 
-	(void)state;
 	wire_cstr(&b, "words");
 	wire_end(&b, mark);
 	for (size_t len = 0; len < b.len; len++) {
@@ -53,7 +51,7 @@ static void a_frame_in_pieces_is_not_whole(void **state)
 	}
 }
 
-static void a_wrong_length_ends_it(void **state)
+TEST(a_wrong_length_ends_it)
 {
 	static const unsigned char huge[] = {0xff, 0xff, 0xff, 0x7f, 1, 0};
 	static const unsigned char tiny[] = {1, 0, 0, 0, 1, 0};
@@ -61,7 +59,6 @@ static void a_wrong_length_ends_it(void **state)
 	struct wire_in in;
 	size_t used;
 
-	(void)state;
 	buf_add(&b, huge, sizeof(huge));
 	assert_int_equal(wire_next(&b, &in, &used), -EBADMSG);
 	buf_clear(&b);
@@ -69,14 +66,13 @@ static void a_wrong_length_ends_it(void **state)
 	assert_int_equal(wire_next(&b, &in, &used), -EBADMSG);
 }
 
-static void reading_past_the_end_gives_nothing(void **state)
+TEST(reading_past_the_end_gives_nothing)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	AUTO_FREE char *text = NULL;
 	struct wire_in in;
 	size_t used, mark = wire_begin(&b, WIRE_NOTE);
 
-	(void)state;
 	wire_u32(&b, 1000); /* a string that claims to be longer than the frame */
 	buf_str(&b, "short");
 	wire_end(&b, mark);
@@ -89,14 +85,13 @@ static void reading_past_the_end_gives_nothing(void **state)
 	assert_int_equal(wire_get_u8(&in), 0);
 }
 
-static void long_strings_are_cut(void **state)
+TEST(long_strings_are_cut)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	AUTO_FREE char *text = xcalloc(1, 2 * WIRE_STR_MAX);
 	struct wire_in in;
 	size_t used, mark = wire_begin(&b, WIRE_NOTE);
 
-	(void)state;
 	memset(text, 'x', 2 * WIRE_STR_MAX);
 	wire_str(&b, text, 2 * WIRE_STR_MAX);
 	wire_end(&b, mark);
@@ -104,15 +99,4 @@ static void long_strings_are_cut(void **state)
 	assert_int_equal(wire_get_str(&in).len, WIRE_STR_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_come_back_in_order),
-		cmocka_unit_test(a_frame_in_pieces_is_not_whole),
-		cmocka_unit_test(a_wrong_length_ends_it),
-		cmocka_unit_test(reading_past_the_end_gives_nothing),
-		cmocka_unit_test(long_strings_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

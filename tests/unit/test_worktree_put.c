@@ -65,7 +65,7 @@ static int put_text(const char *path, const char *text, mode_t mode)
 	return put_bytes(&put, path, fd, mode);
 }
 
-static void refuses_paths(void **state)
+TEST(refuses_paths)
 {
 	static const char *const bad[] = {"",
 					  "/x",
@@ -81,7 +81,6 @@ static void refuses_paths(void **state)
 					  ".",
 					  ".git/hooks/post-checkout"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(put_text(bad[i], "x", S_IFREG | 0644), -EINVAL);
 		assert_int_equal(put_copy(&put, bad[i]), -EINVAL);
@@ -92,9 +91,8 @@ static void refuses_paths(void **state)
 	has_not("out/x");
 }
 
-static void follows_no_link_of_the_target(void **state)
+TEST(follows_no_link_of_the_target)
 {
-	(void)state;
 	assert_int_equal(symlinkat("../out", put.to, "link"), 0);
 	write_file(top, "out/kept", "kept");
 	assert_int_equal(put_nothing(&put, "link/kept"), 0);
@@ -109,11 +107,10 @@ static void follows_no_link_of_the_target(void **state)
 	has("out/kept", "kept");
 }
 
-static void follows_no_link_of_the_source(void **state)
+TEST(follows_no_link_of_the_source)
 {
 	char target[32] = "";
 
-	(void)state;
 	write_file(top, "out/secret", "secret");
 	assert_int_equal(symlinkat("../out", put.from, "way"), 0);
 	assert_int_equal(symlinkat("../out/secret", put.from, "leaf"), 0);
@@ -125,11 +122,10 @@ static void follows_no_link_of_the_source(void **state)
 	assert_true(put_open_dir(put.from, "way") < 0);
 }
 
-static void copies(void **state)
+TEST(copies)
 {
 	struct stat was, is;
 
-	(void)state;
 	mkdirat(put.from, "d", 0700);
 	write_file(put.from, "d/f", "one");
 	assert_int_equal(fchmodat(put.from, "d/f", 04751, 0), 0);
@@ -151,9 +147,8 @@ static void copies(void **state)
 	has("to/d", "file");
 }
 
-static void removes_directories_that_the_source_has_not(void **state)
+TEST(removes_directories_that_the_source_has_not)
 {
-	(void)state;
 	mkdirat(put.from, "k", 0700);
 	assert_int_equal(put_text("k/a/b/c", "c", S_IFREG | 0644), 0);
 	assert_int_equal(put_text("k/a/more", "more", S_IFREG | 0644), 0);
@@ -170,13 +165,5 @@ static void removes_directories_that_the_source_has_not(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_paths),
-		cmocka_unit_test(follows_no_link_of_the_target),
-		cmocka_unit_test(follows_no_link_of_the_source),
-		cmocka_unit_test(copies),
-		cmocka_unit_test(removes_directories_that_the_source_has_not),
-	};
-
-	return cmocka_run_group_tests(tests, make, drop);
+	return run_all(NULL, NULL, make, drop);
 }

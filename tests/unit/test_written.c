@@ -50,9 +50,8 @@ static void answer(const char *object, enum answer_extent extent)
 	assert_int_equal(written_add_answer(object, extent, &(struct err){0}), 0);
 }
 
-static void rules_about_writing_count(void **state)
+TEST(rules_about_writing_count)
 {
-	(void)state;
 	assert_false(written_by_agent("/a/tools/x"));
 	RULES("allow write /a/tools/**", "allow read,exec /a/read/**", "ask write /a/asked/**",
 	      "allow read,write ~/both");
@@ -64,9 +63,8 @@ static void rules_about_writing_count(void **state)
 	assert_true(written_by_agent("/home/u/both"));
 }
 
-static void nearer_restrictions_count(void **state)
+TEST(nearer_restrictions_count)
 {
-	(void)state;
 	RULES("allow write /d/**", "deny write /d/bin/**", "ask write /d/asked", "deny read /d/x",
 	      "until deny write /d/later/**", "allow write /d/bin/open");
 	assert_true(written_by_agent("/d/y"));
@@ -78,9 +76,8 @@ static void nearer_restrictions_count(void **state)
 	assert_true(written_by_agent("/d/bin/open"));
 }
 
-static void what_was_once_allowed_stays(void **state)
+TEST(what_was_once_allowed_stays)
 {
-	(void)state;
 	RULES("allow write /e/**", "deny write /e/bin/**");
 	assert_false(written_by_agent("/e/bin/x"));
 	RULES("allow write /e/bin/x");
@@ -90,9 +87,8 @@ static void what_was_once_allowed_stays(void **state)
 	assert_false(written_by_agent("/e/bin/z"));
 }
 
-static void later_rules_count_when_there_are_many(void **state)
+TEST(later_rules_count_when_there_are_many)
 {
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		AUTO_FREE char *allow = xasprintf("allow write /many/%d/**", i);
 		AUTO_FREE char *deny = xasprintf("deny write /many/%d/bin", i);
@@ -107,16 +103,14 @@ static void later_rules_count_when_there_are_many(void **state)
 	}
 }
 
-static void a_rule_for_the_whole_system_does_not_count(void **state)
+TEST(a_rule_for_the_whole_system_does_not_count)
 {
-	(void)state;
 	RULES("allow write /**", "allow write **/*.log", "allow write /*/**");
 	assert_false(written_by_agent("/usr/bin/git"));
 }
 
-static void a_wildcard_in_front_of_a_name_counts(void **state)
+TEST(a_wildcard_in_front_of_a_name_counts)
 {
-	(void)state;
 	RULES("allow write /**/node_modules/**", "allow write /*/u/tools/**");
 	answer("/*starred", EXTENT_EXACT);
 	assert_true(written_by_agent("/g/app/node_modules/.bin/notify"));
@@ -126,9 +120,8 @@ static void a_wildcard_in_front_of_a_name_counts(void **state)
 	assert_false(written_by_agent("/usr/bin/git"));
 }
 
-static void answers_count(void **state)
+TEST(answers_count)
 {
-	(void)state;
 	answer("/f/exact*", EXTENT_EXACT);
 	answer("/f/dir/", EXTENT_DIR);
 	answer("/f/tree/x", EXTENT_TREE);
@@ -151,13 +144,12 @@ static int status_of(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void processes_share_them(void **state)
+TEST(processes_share_them)
 {
 	int go[2];
 	pid_t asks, adds;
 	char c;
 
-	(void)state;
 	assert_int_equal(written_share(&(struct err){0}), 0);
 	assert_int_equal(pipe(go), 0);
 	asks = fork();
@@ -181,11 +173,10 @@ static void processes_share_them(void **state)
 	assert_int_equal(status_of(asks), 1);
 }
 
-static void all_is_written_without_the_log(void **state)
+TEST(all_is_written_without_the_log)
 {
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0) {
 		close(written_fd());
 		_exit(written_by_agent("/usr/bin/git"));
@@ -195,11 +186,10 @@ static void all_is_written_without_the_log(void **state)
 }
 
 /* A part of a record stays in the log. Another record after it would be read as the rest of it. */
-static void nothing_is_added_after_a_part(void **state)
+TEST(nothing_is_added_after_a_part)
 {
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(written_share(&(struct err){0}), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -222,20 +212,4 @@ static void nothing_is_added_after_a_part(void **state)
 	assert_int_equal(status_of(pid), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_about_writing_count),
-		cmocka_unit_test(nearer_restrictions_count),
-		cmocka_unit_test(what_was_once_allowed_stays),
-		cmocka_unit_test(later_rules_count_when_there_are_many),
-		cmocka_unit_test(a_rule_for_the_whole_system_does_not_count),
-		cmocka_unit_test(a_wildcard_in_front_of_a_name_counts),
-		cmocka_unit_test(answers_count),
-		cmocka_unit_test(processes_share_them),
-		cmocka_unit_test(all_is_written_without_the_log),
-		cmocka_unit_test(nothing_is_added_after_a_part),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)
