@@ -115,7 +115,7 @@ static size_t own_len(const char *pattern)
 		if (path_below(pattern, shared[i]))
 			len = strlen(shared[i]) + 1;
 	len += strcspn(pattern + len, "/");
-	return pattern[len] && len <= strcspn(pattern, "*?[\\") ? len : 0;
+	return len <= strcspn(pattern, "*?[\\") && pattern[len] ? len : 0;
 }
 
 char **policy_own_dirs(const struct policy *p, const char *home)

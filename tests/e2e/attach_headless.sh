@@ -51,7 +51,7 @@ sees '(write|A) .*two' "and does"
 keys q
 sees 'C-\] q leaves: the session goes on' "there is no agent's terminal to go back to"
 keys s d
-sees 'Step [0-9]+ still runs: what it changed shows when it ends' "a step that runs has no diff yet, which is said"
+sees 'Step [0-9]+ still runs: its files are in the activity' "a step that runs has no diff yet, which is said"
 act layout C-] Space
 sees 'Layout: ' "another layout"
 order 'echo x >.git/hooks/denied; echo denied=$? >>said'

@@ -140,7 +140,9 @@ print("a blank", echo(host(b"Host : other.example")))
 print("no name", echo(host(b"Host: a/b")))
 print("own method", echo(host(b"Host: other.example").replace(b"GET", b"anything")))
 print("without CR", echo(host(b"Host: other.example").replace(b"\r", b"")))
-print("beyond 32 KiB", echo(host(*[b"A: " + bytes(60).replace(b"\0", b"a")] * 800, b"Host: other.example")))
+# Its first bytes may pass, as a server acts on a whole head only.
+all = heard(say(dial("good.example", 7), host(*[b"A: " + bytes(60).replace(b"\0", b"a")] * 800, b"Host: other.example")), 1 << 20)
+print("beyond 32 KiB", "passed" if b"other" in all else "refused")
 P
 is "$(quiet "${opts[@]}" -- python3 forms.py)" "a warning before refused
 a warning within refused

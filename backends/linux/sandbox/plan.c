@@ -274,8 +274,13 @@ static int add_overlay(struct plan *p, const struct spawn_spec *spec, size_t i, 
 	const char *path = spec->overlays[i];
 	AUTO_FREE char *options = NULL, *upper = NULL;
 	struct plan_op *op;
-	int r = place && place->empty ? 0 : overlay_prepare(&options, &upper, spec, i, err);
+	int r = 0;
 
+	/* Only the gate shows a directory that the host lacks; it may have failed to start. */
+	if (place && place->empty && p->read != READ_FUSE && access(path, F_OK) < 0)
+		return 0;
+	if (!place || !place->empty)
+		r = overlay_prepare(&options, &upper, spec, i, err);
 	if (r < 0)
 		return r;
 	if (!plan_is_covered(p, path) && (plan_is_private(path) || plan_is_hidden(p, path)))
