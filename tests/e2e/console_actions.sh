@@ -29,7 +29,7 @@ act fold f
 sees 'lines folded' "a fold"
 act fold f
 act fold-all F
-sees 'a/src/a.c.*lines folded' "every file folded"
+sees 'src/a.c.*lines folded' "every file folded"
 act fold-all F
 act wrap w
 sees 'Long lines are wrapped' "wrapped"
