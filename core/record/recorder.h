@@ -10,11 +10,12 @@
  * Threads: every function belongs to the main loop and only copies its bytes; the thread redacts,
  *          compresses and writes, once a second while bytes wait.
  * Bounds:  RECORDER_QUEUE bytes wait for the thread. When a slow or full disk leaves no room,
- * output is dropped until there is room; then the whole screen is written in its place. From half
- * of max_bytes on the screen is written once a second, near its end not at all; events are always.
- * At max_bytes the recording ends. Errors:  a failure ends the recording, not the session:
- * recorder_failure() returns it once. Crash:   if the process is killed, the events of the last
- * second are lost.
+ *          output is dropped until there is room; then the whole screen is written in its place.
+ *          From half of max_bytes on the screen is written once a second, near its end not at all;
+ *          events are always. At max_bytes the recording ends.
+ * Errors:  a full disk is waited for. Any other failure ends the recording, not the session:
+ *          recorder_failure() returns it once.
+ * Crash:   if the process is killed, the events of the last second are lost.
  */
 #define RECORDER_QUEUE ((size_t)8 << 20)
 

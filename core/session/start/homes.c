@@ -347,10 +347,13 @@ static void make_own_dirs(const struct preparing *p)
 {
 	char **dirs = policy_own_dirs(p->policy, p->spec->home);
 
-	for (size_t i = 0; dirs && dirs[i]; i++)
-		if (access(dirs[i], F_OK) < 0 && errno == ENOENT &&
-		    io_mkdir_p(AT_FDCWD, dirs[i], 0700) < 0)
-			log_warn("homes", "%s was not made", dirs[i]);
+	for (size_t i = 0; dirs && dirs[i]; i++) {
+		bool gone = access(dirs[i], F_OK) < 0 && errno == ENOENT;
+		int r = gone ? io_mkdir_p(AT_FDCWD, dirs[i], 0700) : 0;
+
+		if (r < 0)
+			log_warn("homes", "no %s: %s", dirs[i], strerror(-r));
+	}
 	util_free_list(&dirs);
 }
 

@@ -148,7 +148,7 @@ static void done(void *job)
 	}
 	w->n = 0;
 	ask(s);
-	if (!s->busy) { /* its index holds two descriptors for each step, and megabytes */
+	if (!s->busy) { /* its records of all steps take megabytes */
 		journal_close_all(w->journal);
 		w->journal = NULL;
 	}
