@@ -331,14 +331,11 @@ struct builtin check_builtin_outside(const struct policy *p, const char *path)
 	return builtin_says(POLICY_ASK, beyond, 0, false);
 }
 
-bool check_leads_to_writes(const struct policy *p, const char *path, bool profiles)
+bool check_each_write(const struct policy *p, bool profiles, check_each each, void *data)
 {
 	const int64_t now = policy_now();
-	AUTO_BUF struct buf way = BUF_INIT;
 	AUTO_BUF struct buf text = BUF_INIT;
 
-	glob_quote(&way, path);
-	buf_ch(&way, '/');
 	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
 		const struct rule *rule = rules_at(p->rules, i);
 
@@ -348,11 +345,25 @@ bool check_leads_to_writes(const struct policy *p, const char *path, bool profil
 			continue;
 		for (uint32_t at = 0; (at = rules_next(p->rules, i, at));) {
 			rules_text(p->rules, at, &text);
-			if (str_starts(text.data, way.data))
+			if (each(data, text.data))
 				return true;
 		}
 	}
 	return false;
+}
+
+static bool begins_with(void *way, const char *pattern)
+{
+	return str_starts(pattern, way);
+}
+
+bool check_leads_to_writes(const struct policy *p, const char *path, bool profiles)
+{
+	AUTO_BUF struct buf way = BUF_INIT;
+
+	glob_quote(&way, path);
+	buf_ch(&way, '/');
+	return check_each_write(p, profiles, begins_with, way.data);
 }
 
 /* Judges a symbolic link by a write below it: the link gives such paths to files elsewhere. */

@@ -118,31 +118,33 @@ static size_t own_len(const char *pattern)
 	return len <= strcspn(pattern, "*?[\\") && pattern[len] ? len : 0;
 }
 
+struct own_dirs {
+	const char *home, *quoted; /* quoted: as patterns have it */
+	char **list;
+	size_t n;
+};
+
+static bool add_own_dir(void *data, const char *pattern)
+{
+	struct own_dirs *own = data;
+	const char *below = path_below(pattern, own->quoted);
+	size_t len = below ? own_len(below) : 0;
+
+	if (len)
+		util_list_push(&own->list, &own->n,
+			       xasprintf("%s/%.*s", own->home, (int)len, below));
+	return false;
+}
+
 char **policy_own_dirs(const struct policy *p, const char *home)
 {
-	AUTO_BUF struct buf top = BUF_INIT, text = BUF_INIT;
-	char **list = NULL;
-	size_t n = 0, len;
+	AUTO_BUF struct buf quoted = BUF_INIT;
+	struct own_dirs own = {.home = home};
 
-	glob_quote(&top, home);
-	for (uint32_t i = 0; i < rules_count(p->rules); i++) {
-		const struct rule *rule = rules_at(p->rules, i);
-
-		if (!rule || rule->verdict != RULE_ALLOW || !(rule->kinds & 1u << RULE_WRITE) ||
-		    rule->of->level != LEVEL_PROFILE)
-			continue;
-		for (uint32_t at = 0; (at = rules_next(p->rules, i, at));) {
-			const char *below;
-
-			rules_text(p->rules, at, &text);
-			below = path_below(text.data, top.data);
-			len = below ? own_len(below) : 0;
-			if (len)
-				util_list_push(&list, &n,
-					       xasprintf("%s/%.*s", home, (int)len, below));
-		}
-	}
-	return list;
+	glob_quote(&quoted, home);
+	own.quoted = quoted.data;
+	(void)check_each_write(p, true, add_own_dir, &own);
+	return own.list;
 }
 
 static void swap(struct policy_finding *a, struct policy_finding *b)

@@ -304,6 +304,10 @@ struct builtin check_builtin_outside(const struct policy *p, const char *path);
 struct builtin check_builtin_read(const struct policy *p, enum rule_kind kind, const char *path);
 /* Returns whether this rule may loosen built-in protection. */
 bool check_builtin_gives_way(const struct builtin *b, const struct rule_match *m);
+/* Calls each() with every pattern that a rule, or one of a profile alone, allows to write, until it
+ * returns true. Returns whether it did. */
+typedef bool (*check_each)(void *data, const char *pattern);
+bool check_each_write(const struct policy *p, bool profiles, check_each each, void *data);
 /* Returns whether a rule, or one of a profile alone, allows writes below this directory. */
 bool check_leads_to_writes(const struct policy *p, const char *path, bool profiles);
 enum policy_verdict verdict_of_rule(enum rule_verdict v);

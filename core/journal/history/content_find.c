@@ -373,8 +373,8 @@ static int take_present(struct look *s, int root, struct content_origin *ret, bo
 	return r == -ENOENT ? -ESTALE : MIN(r, 0); /* removed at this moment */
 }
 
-/* Returns -ESTALE if it is unknown what the record that has the wanted state, or what lies there
- * (c is NULL), was at the moment. */
+/* Returns -ESTALE if the wanted state is unknown, though a record has it (c), or the object as it
+ * lies (c is NULL): a damaged step came between, or its bytes were not kept. */
 static int check(const struct look *s, const struct vchange *c, struct content_origin *ret)
 {
 	uint64_t until = c ? c->seq : s->gone ? s->gone->seq : UINT64_MAX;

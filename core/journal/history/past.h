@@ -83,5 +83,5 @@ int past_fetch(struct past *p, const struct vchange *c, struct buf *mem, struct 
  * (past_left.c)
  */
 const struct change_side *past_left_of(struct past *p, uint32_t log, uint32_t node);
-/* Does the same for a file with this inode number, of which the name may be unknown. */
+/* Does the same by inode number, for a file whose name may be unknown. */
 const struct change_side *past_left_of_inode(struct past *p, uint32_t log, uint64_t ino);

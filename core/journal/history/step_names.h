@@ -22,7 +22,7 @@ int step_names_load(struct step_names *n, int stepdir, bool undone) MUST_USE;
 void step_names_done(struct step_names *n);
 /* Returns the number of the record, or 0: no record has the path. */
 uint64_t step_names_record(const struct step_names *n, int root, const char *path);
-/* Returns the name at the step's beginning of what was at the path before the record (undone: after
- * it); record 0: at the step's end. Heap string. */
+/* Returns the name that an object had when the step began: the one that was at the path before the
+ * record (undone: after it), or with record 0 at the step's end. Heap string. */
 char *step_names_first(const struct step_names *n, uint64_t record, int *root, const char *path)
 	MUST_USE;

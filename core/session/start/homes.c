@@ -189,12 +189,8 @@ static char *first_missing(const struct preparing *p, const char *path)
 static bool is_granted(const struct preparing *p, const char *path)
 {
 	const char *const *list = NULL;
-	size_t n = policy_granted(p->policy, &list);
 
-	for (size_t i = 0; i < n; i++)
-		if (path_is_beneath(path, list[i]))
-			return true;
-	return false;
+	return policy_granted(p->policy, &list) && path_is_in(path, list);
 }
 
 static void add_absent(struct homes *h, char *path, char *dir)
