@@ -85,7 +85,9 @@ ok "Backspace takes a whole character" wait_for 10 on '(^| )iutf8'
 tmux_ resize-window -t =sh: -x 90 -y 20
 say 'clear; stty size'
 ok "and follows it" wait_for 10 on '^20 90'
-say 'sleep 100'
+# Before the shell has the terminal back, the terminal throws away what was typed in front of Ctrl-C.
+say 'sh -c "echo runs; exec sleep 100"'
+ok "a program runs" wait_for 10 on '^runs'
 tmux_ send-keys -t =sh: C-c
 say 'echo over $?'
 ok "Ctrl-C is the program's" wait_for 10 on '^over 130'
