@@ -331,13 +331,14 @@ void reviewed_set(struct reviewed *v, int64_t step, const char *path, unsigned n
 
 /* ---- commits --------------------------------------------------------------------------------- */
 
-void reviewed_load_committed(struct reviewed *v, const struct journal *j)
+bool reviewed_load_committed(struct reviewed *v, const struct journal *j)
 {
 	AUTO_FREE char *text = NULL;
+	bool more = false;
 	char *save = NULL;
 
 	if (!v->n || journal_note_read(j, NOTE_OF_COMMITTED, REVIEWED_BYTES, &text) < 0)
-		return;
+		return false;
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		struct review_entry *e;
 		unsigned number;
@@ -347,9 +348,11 @@ void reviewed_load_committed(struct reviewed *v, const struct journal *j)
 		if (sscanf(line, "%" SCNd64 " %u %n", &step, &number, &at) != 2 || !at)
 			continue;
 		e = find(v, step, read_word(line + at), number);
+		more |= e && !e->committed;
 		if (e)
 			e->committed = true;
 	}
+	return more;
 }
 
 int reviewed_save_committed(const struct reviewed *v, const struct journal *j)

@@ -72,8 +72,8 @@ void reviewed_load(struct reviewed *v, const struct journal *j);
 int reviewed_save(const struct reviewed *v, const struct journal *j) MUST_USE;
 void reviewed_done(struct reviewed *v);
 /* Loads and saves which pieces are committed. They have their own note, as `cordon commit` writes
- * it while a session has the review. */
-void reviewed_load_committed(struct reviewed *v, const struct journal *j);
+ * it while a session has the review. The first returns whether more are than before. */
+bool reviewed_load_committed(struct reviewed *v, const struct journal *j);
 int reviewed_save_committed(const struct reviewed *v, const struct journal *j) MUST_USE;
 bool reviewed_committed(const struct reviewed *v, int64_t step, const char *path, unsigned number);
 /* Returns the effective state. A piece is open again when the step that reverted it is undone. It

@@ -60,8 +60,8 @@ const struct reviewed *session_reviewed(struct session *s)
 {
 	struct reviewing *r = get(s);
 
-	if (r)
-		reviewed_load_committed(&r->v, session_journal(s));
+	if (r && reviewed_load_committed(&r->v, session_journal(s)))
+		s->model.version++;
 	return r ? &r->v : NULL;
 }
 

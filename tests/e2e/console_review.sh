@@ -216,6 +216,23 @@ order exit
 sees 'x taken back' "and is taken back when the agent ends"
 ok "in the file, too" lacks last a.txt
 close_all
+# Committed by git itself: cordon commit finds that, which changes no file that the session watches.
+begins 110 40
+says 'plain'
+works 'echo plain >p.txt'
+act C-] v
+sees 'review  0 of 1 done  plain' "a new file"
+act Y
+sees 'review  1 of 1' "is kept"
+act F
+edits=$(cordon_in "$dir" audit --json | grep -c '"external-edit".*/refs/heads/')
+git -C "$dir" add p.txt && git -C "$dir" commit -qm plain
+is_seen() { [ "$(cordon_in "$dir" audit --json | grep -c '"external-edit".*/refs/heads/')" -gt "$edits" ]; }
+ok "the user commits it" wait_for 20 is_seen
+like "$(cordon_in "$dir" commit --yes 2>&1)" 'HEAD has all that you kept' "cordon commit has nothing to do"
+sees '\+ committed' "the review says so, without a key"
+close_all
+
 # A line with a NUL, beyond the bytes that identify binary files, and one that a diff cuts.
 begins 110 40
 says 'nul'

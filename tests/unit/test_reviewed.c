@@ -70,6 +70,11 @@ TEST(what_was_said_is_kept)
 	assert_false(reviewed_committed(&v, 4, "x", 0));
 	assert_false(reviewed_committed(&v, -3, HOSTILE, 2));
 	assert_false(reviewed_committed(&v, 7, HOSTILE, 1));
+	assert_false(reviewed_load_committed(&v, f->j)); /* no more than before */
+	for (size_t i = 0; i < v.n; i++)
+		v.list[i].committed = false;
+	assert_true(reviewed_load_committed(&v, f->j));
+	assert_true(reviewed_committed(&v, 6, HOSTILE, 1));
 	e = reviewed_taken(&v, -3, HOSTILE, 2);
 	assert_non_null(e);
 	assert_int_equal(e->is, PIECE_TAKEN);

@@ -277,20 +277,11 @@ static bool look(struct view_review *p, enum action a)
 	}
 }
 
-/* Reads which hunks are committed: `cordon commit` runs in a terminal of its own. */
-static void see_commits(struct view_review *p)
-{
-	const struct ui_spec *spec = &p->v.ui->spec;
-
-	spec->verbs->reviewed(spec->data);
-}
-
 static bool act(struct view *v, enum action a)
 {
 	struct view_review *p = (struct view_review *)v;
 	size_t rows = p->n_rows;
 
-	see_commits(p);
 	if (a == ACTION_BACK) {
 		back(p);
 		return true;
@@ -322,19 +313,24 @@ static void changed(struct view *v)
 {
 	struct view_review *p = (struct view_review *)v;
 	const struct model *m = v->ui->spec.model;
-	int64_t edited_us = 0;
 
-	for (size_t i = 0; i < m->n_edits; i++)
-		edited_us = MAX(edited_us, m->edits[i].last_us);
-	if (edited_us != p->edited_us)
-		see_commits(p);
-	p->edited_us = edited_us;
 	review_reload(p);
 	if (m->version != p->seen)
 		review_build(p);
 	if (m->review_said != p->told)
 		ui_say(v->ui, "%s", m->review_words);
 	p->told = m->review_said;
+}
+
+/* Reads which hunks are committed: `cordon commit`, another process, writes that last. */
+static void tick(struct view *v)
+{
+	struct view_review *p = (struct view_review *)v;
+	const struct ui_spec *spec = &v->ui->spec;
+
+	spec->verbs->reviewed(spec->data);
+	if (spec->model->version != p->seen)
+		review_build(p);
 }
 
 static void mouse(struct view *v, const struct mouse *m, struct rect r)
@@ -363,7 +359,7 @@ static void view_free(struct view *v)
 #define OPS(the_hints)                                                                             \
 	{                                                                                          \
 		.place = PLACE_REVIEW, .draw = review_draw, .act = act, .query = query,            \
-		.does = DOES_MOVE | DOES_OPEN, .mouse = mouse, .changed = changed,                 \
+		.does = DOES_MOVE | DOES_OPEN, .mouse = mouse, .changed = changed, .tick = tick,   \
 		.free = view_free, .hints = (the_hints),                                           \
 	}
 static const struct view_ops ops = OPS(hints);

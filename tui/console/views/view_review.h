@@ -47,8 +47,7 @@ struct view_review {
 	struct list message_list;
 	size_t commented; /* hunk + 1 of the comment that is being typed */
 	int commented_line;
-	uint64_t told;	   /* the newest model.review_said that was shown */
-	int64_t edited_us; /* the newest external edit: it may be a commit */
+	uint64_t told; /* the newest model.review_said that was shown */
 };
 
 enum review_state review_state_of(const struct view_review *p, size_t hunk);
