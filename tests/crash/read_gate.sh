@@ -27,13 +27,13 @@ begin() {
 	mark=$(new_mark)
 	start 100 30 "$HOME/work" "exec $CORDON run --set console.on-hangup=end --mode dynamic --set sandbox.read-gate=fuse -- \
 bash --noprofile --rcfile rc -i -s $mark"
-	wait_for 15 screen_has 'ready>' || fail "a session runs" "$(screen)"
+	wait_for 15 screen_has 'ready>' || fail "a session runs"
 	type_text 'cat ~/tree/f' && keys Enter
 	wait_for 15 waits tree/f && "$CORDON" approve "$(id_of tree/f)" --scope session --extent tree >/dev/null
-	wait_for 15 screen_has 'in a tree' || fail "a tree is granted" "$(screen)"
+	wait_for 15 screen_has 'in a tree' || fail "a tree is granted"
 	rm -f "$HOME/work/held"
 	type_text 'cat ~/secret >held 2>&1; echo cat=$?' && keys Enter
-	wait_for 15 waits secret || fail "an open is held" "$(screen)"
+	wait_for 15 waits secret || fail "an open is held"
 }
 nothing_is_left() {
 	ok "$1: no process is left" wait_for 15 none_marked "$mark"
@@ -89,7 +89,7 @@ hold_many() {
 	mark=$(new_mark)
 	start 100 30 "$HOME/work" "exec $CORDON run --set console.on-hangup=end --mode dynamic --set sandbox.read-gate=fuse -- \
 bash --noprofile --rcfile rc -i -s $mark"
-	wait_for 15 screen_has 'ready>' || fail "a session runs" "$(screen)"
+	wait_for 15 screen_has 'ready>' || fail "a session runs"
 	rm -f "$HOME/work/held"
 	type_text 'python3 many.py >held 2>&1; echo ended=$?' && keys Enter
 	ok "$1: a thousand opens are held" wait_for 60 all_wait

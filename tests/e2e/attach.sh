@@ -25,8 +25,7 @@ P
 on() { tmux_ capture-pane -p "${@:2}" -t "=$1:" | sed 's/ *$//'; } # SESSION: its screen
 on_has() { on "$1" | grep -Eq -- "$2"; }
 sees_on() { # SESSION REGEX NAME
-	if wait_for 15 on_has "$1" "$2"; then pass "$3"; else fail "$3" "no line like: $2
-$(on "$1")"; fi
+	if wait_for 15 on_has "$1" "$2"; then pass "$3"; else fail "$3" "no line like: $2"; fi
 }
 client() { pgrep -P "$(tmux_ list-panes -t "=$1:" -F '#{pane_pid}')"; } # SESSION: the client's process
 # attach SESSION COLUMNS ROWS [VARIABLE...] - a client in a pane of its own, in a terminal that is not tmux's for

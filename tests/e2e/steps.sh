@@ -174,7 +174,7 @@ start 130 40 "$dir" "$CORDON run --exit -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 job() { # LINE FILE - type it and wait for the file
 	type_text "$1" && keys Enter
-	wait_for 20 test -s "$2" || fail "the shell runs: $1" "$(screen)"
+	wait_for 20 test -s "$2" || fail "the shell runs: $1"
 }
 job 'echo x | tee a | sed s/x/y/ | tee b' b
 job '(cd /; sh -c "echo x >$OLDPWD/c"; sleep 0.1; sh -c "echo x >$OLDPWD/d")' d

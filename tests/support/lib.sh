@@ -13,9 +13,20 @@ fail() { # NAME [DIAGNOSTICS]
 	tests=$((tests + 1)) failed=$((failed + 1))
 	echo "not ok $tests - $1"
 	[ $# -lt 2 ] || printf '%s\n' "$2" | head -n 40 | cut -c -400 | sed 's/^/# /'
+	show_screens
+	[ "$failed" != 1 ] || show_log
+}
+show_screens() { :; } # tmux.sh has screens
+# show_log - prints how busy the host is, and the last events of the newest session.
+show_log() {
+	local log
+	# shellcheck disable=SC2012 # names of cordon's own
+	log=$(ls -t "${XDG_STATE_HOME:-$HOME/.local/state}"/cordon/audit/*.ndjson 2>/dev/null | head -n 1)
+	note "after $SECONDS s, load $(cat /proc/loadavg)${log:+, the last events:}"
+	[ -z "$log" ] || tail -n 10 "$log" | sed 's/,"prev":.*//; s/^/# /' | cut -c -300
 }
 skip() { tests=$((tests + 1)) && echo "ok $tests - $1 # SKIP $2"; }
-note() { printf '%s\n' "$*" | sed 's/^/# /'; }
+note() { printf '%s\n' "$@" | sed 's/^/# /'; }
 skip_all() { echo "1..0 # SKIP $1" && exit 0; }
 # SANITIZED: set by a script that runs another one, with the build that has AddressSanitizer.
 if [ -n "${SANITIZED:-}" ]; then

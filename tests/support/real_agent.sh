@@ -62,8 +62,7 @@ prompts() {
 	if until_done has_called "done $1" && wait_for 30 screen_has "All done: $1"; then
 		pass "$agent does: $1"
 	else
-		fail "$agent does: $1" "$(cat "$TEST_TMP/called")
-$(screen)"
+		fail "$agent does: $1" "$(cat "$TEST_TMP/called")"
 	fi
 }
 rest() { git -C "$dir" status --porcelain --untracked-files=all; }
@@ -72,7 +71,7 @@ start 150 45 "$dir" "$CORDON run --allow-domain localhost:$port -- $agent"
 if until_done screen_has "$ready"; then
 	pass "$agent starts"
 else
-	fail "$agent starts" "$(screen)"
+	fail "$agent starts"
 	done_testing
 	exit 1
 fi

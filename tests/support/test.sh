@@ -121,7 +121,7 @@ r=${PIPESTATUS[0]}
 for f in "$TEST_FAILED"/*; do
 	[ -f "$f" ] || continue
 	printf '\n---- %s\n' "${f##*/}"
-	grep -v '^ok ' "$f" | head -n 80
+	grep -v '^ok ' "$f" | head -n 150
 done
 if [ -s "$TEST_FAILED.times" ] && [ "$(wc -l <"$TEST_FAILED.times")" -gt 100 ]; then
 	echo "seconds of a processor, the most:"

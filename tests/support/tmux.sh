@@ -55,25 +55,37 @@ type_text() { tmux_ send-keys -t =t: -l -- "$1"; }
 screen() { tmux_ capture-pane -p -t =t: | sed 's/ *$//'; }
 resize() { tmux_ resize-window -t =t: -x "$1" -y "$2"; }
 
+# show_screens - after a failed test: the screen of each session in 25 lines at most, unless it was shown before. Its last
+# line has a clock.
+declare -A screens_shown=()
+show_screens() {
+	local name text
+	for name in $(tmux_ list-sessions -F '#{session_name}' 2>/dev/null); do
+		text=$(tmux_ capture-pane -p -t "=$name:" | sed 's/ *$//' | grep -vE '^[ │]*$' |
+			awk '{ line[NR] = $0 }
+				END { for (i = 1; i <= NR; i++) if (NR <= 25 || i <= 12 || i > NR - 12) print line[i]; else if (i == 13) print "..." }')
+		[ -n "$text" ] && [ "${text%$'\n'*}" != "${screens_shown[$name]:-}" ] || continue
+		screens_shown[$name]=${text%$'\n'*}
+		note "screen of $name:" "$text"
+	done
+}
+
 screen_has() { screen | grep -Eq -- "$1"; }
 screen_lacks() { ! screen | grep -Eq -- "$1"; }
 # sees REGEX NAME [SECONDS] - the screen shows it within the time.
 sees() {
-	if wait_for "${3:-15}" screen_has "$1"; then pass "$2"; else fail "$2" "no line like: $1
-$(screen)"; fi
+	if wait_for "${3:-15}" screen_has "$1"; then pass "$2"; else fail "$2" "no line like: $1"; fi
 }
 # loses REGEX NAME - it disappears from the screen.
 loses() {
-	if wait_for "${3:-15}" screen_lacks "$1"; then pass "$2"; else fail "$2" "still there: $1
-$(screen)"; fi
+	if wait_for "${3:-15}" screen_lacks "$1"; then pass "$2"; else fail "$2" "still there: $1"; fi
 }
 # ended NAME STATUS - the program has ended with that status and the terminal is as before.
 ended() {
 	if wait_for 15 test -s "$TEST_TMP/status"; then
 		is "$(cat "$TEST_TMP/status")" "$2" "$1"
 	else
-		fail "$1" "still running:
-$(screen)"
+		fail "$1" "still running"
 	fi
 }
 # golden NAME - the whole screen equals tests/golden/NAME.screen; UPDATE=1 rewrites that.
