@@ -15,8 +15,16 @@ hold() {
 	flock -o "$1" sh -c 'echo >held; until [ -e go ]; do sleep 0.02; done' &
 	wait_for 20 test -e held
 }
-# waited_for FILE - another process than its holder has it open.
-waited_for() { [ "$(find /proc/[0-9]*/fd -lname "$1" 2>/dev/null | cut -d/ -f3 | sort -u | wc -l)" -gt 1 ]; }
+# waited_for FILE - the session, or a process that began after it, has the file open. Without a fork: on a busy host each
+# takes a part of the second for which a start waits.
+waited_for() {
+	local p fd
+	for p in /proc/[0-9]*; do
+		[ "${p#/proc/}" -ge "$pid" ] || continue
+		for fd in "$p"/fd/*; do [ ! "$fd" -ef "$1" ] || return 0; done
+	done
+	return 1
+}
 
 # Of two that start together, one has the store and the other the log, as long as its keeper waits for the store: a
 # second. A start waits for one lock longer than that, but not as long as another whole start.
@@ -65,13 +73,14 @@ late_rule() { # false: it has waited for too long
 	rm -f "$HOME/.config/cordon/config" up end
 	hold "$lock"
 	start_in . sh -c 'echo >up; until [ -e end ]; do sleep 0.02; done; cat ~/tree/a >out'
-	wait_for 20 waited_for "$lock"
+	wait_for 20 waits_or_has_ended
 	printf '[rule "r"]\n\tallow = read ~/tree/**\n' >"$HOME/.config/cordon/new"
 	mv "$HOME/.config/cordon/new" "$HOME/.config/cordon/config"
 	touch go
 	wait_for 20 started_or_ended
 	[ -e up ]
 }
+waits_or_has_ended() { waited_for "$lock" || has_ended "$pid"; }
 started_or_ended() { [ -e up ] || has_ended "$pid"; }
 for _ in $(seq 20); do
 	late_rule && break
