@@ -85,10 +85,11 @@ sees "\\? ASK - session $tag" "a shows the question"
 sees 'folder +.*/two/alpha' "and whose it is"
 keys Enter Space y
 sees "\\? ASK - session $tag" "Enter, Space and y answer nothing"
-is "$(field two/alpha pending)" 1 "nothing was answered"
+pending_is() { [ "$(field "$1" pending)" = "$2" ]; }
+ok "nothing was answered" wait_for 10 pending_is two/alpha 1
 press_until '\+ Allowed: once' "a again allows it, once the question was there for half a second" a
 ok "that one goes on" wait_for 10 test -s "$TEST_TMP/two/alpha/.git/hooks/post-merge"
-ok "the other still waits" state_is one/alpha asks
+ok "the other still waits" wait_for 10 state_is one/alpha asks
 ok "and has nothing" test ! -e "$TEST_TMP/one/alpha/.git/hooks/post-merge"
 choose_row one/alpha
 keys a
@@ -106,7 +107,7 @@ keys C-] q
 sees 'let it go on' "leaving asks"
 keys d
 sees '╔═ sessions' "detaching comes back"
-is "$(field /beta state)" idle "it goes on"
+ok "it goes on" wait_for 15 state_is /beta idle
 
 # ---- what a session has changed, and undo of its last turn
 choose_row /beta

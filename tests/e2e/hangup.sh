@@ -20,8 +20,7 @@ audit() { cordon_in "$dir" audit --json 2>&1; }
 audit_has() { audit | grep -q -- "$1"; }
 there() { tmux_ capture-pane -p -t =u: | grep -Eq -- "$1"; }
 sees_there() { # REGEX NAME
-	if wait_for 15 there "$1"; then pass "$2"; else fail "$2" "no line like: $1
-$(tmux_ capture-pane -p -t =u:)"; fi
+	if wait_for 15 there "$1"; then pass "$2"; else fail "$2" "no line like: $1"; fi
 }
 running() { cordon_in "$dir" sessions --json | sed -n "s/.*\"$1\":\"*\([^\",]*\).*/\1/p"; } # FIELD
 order() { timeout 60 sh -c 'printf "%s\n" "$1" >"$2"' sh "$1" "$dir/orders"; }
@@ -81,6 +80,7 @@ order 'exit 4'
 sees_there 'ended with 4' "the agent ends, which is said there"
 tmux_ send-keys -t =u: C-] q
 ok "leaving ends everything" wait_for 20 none_marked "$mark"
+ok "the client, too" wait_for 15 test -s "$TEST_TMP/attached"
 is "$(cat "$TEST_TMP/attached")" 4 "with the agent's status"
 ok "undo takes all of it back" cordon_in "$dir" undo --force -n "$(cordon_in "$dir" log --json | grep -vcE '"undone":true|"kind":"barrier"')"
 ok "what was made before" test ! -e "$dir/one"
