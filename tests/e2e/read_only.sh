@@ -14,8 +14,7 @@ look() { tmux_ capture-pane -p -t =look: | sed 's/ *$//'; }
 look_has() { look | grep -Eq -- "$1"; }
 press() { tmux_ send-keys -t =look: "$@"; }
 looks() { # REGEX NAME
-	if wait_for 15 look_has "$1"; then pass "$2"; else fail "$2" "no line like: $1
-$(look)"; fi
+	if wait_for 15 look_has "$1"; then pass "$2"; else fail "$2" "no line like: $1"; fi
 }
 looks 'ready>' "who looks on sees the agent's terminal"
 type_text 'touch made; stty size' && keys Enter
