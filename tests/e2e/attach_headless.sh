@@ -21,7 +21,7 @@ begin() {
 	wait_for 20 running pid
 	pid=$(running pid)
 }
-order() { timeout 10 sh -c 'echo "$1" >"$2"' sh "$1" "$dir/orders"; }
+order() { timeout 60 sh -c 'echo "$1" >"$2"' sh "$1" "$dir/orders"; }
 running() { cordon_in "$dir" sessions --json | sed -n "s/.*\"$1\":\"*\([^\",]*\).*/\1/p" | grep .; } # FIELD
 over() { # STATUS NAME
 	ok "$2: it ends" wait_for 30 test -s "$TEST_TMP/status.run"

@@ -60,7 +60,7 @@ trap 'tmux_ kill-server 2>/dev/null; umount -l "$TEST_TMP"/*/mnt "$TEST_TMP/fuse
 dir=$(new_folder work) beside=$(new_folder beside)
 mkdir "$dir/mnt" "$HOME/mnt" "$beside/mnt"
 cd "$dir" || exit 1
-run() { timeout 20 "$CORDON" run --headless -- "$@" 2>&1; }
+run() { timeout 60 "$CORDON" run --headless -- "$@" 2>&1; }
 
 # ---- in the working folder
 serve "$dir/mnt"
@@ -72,7 +72,7 @@ is "$?" 125 "one that does not is no start"
 like "$out" "the file system at '$dir/mnt' \(fuse.slow\) does not answer: start its server anew, or take it away with umount -l" "and is named"
 for command in "undo --dry-run" log diff; do
 	# shellcheck disable=SC2086 # words
-	out=$(timeout 20 "$CORDON" $command 2>&1)
+	out=$(timeout 60 "$CORDON" $command 2>&1)
 	isnt "$?" 0 "$command does not wait for it"
 	like "$out" "does not answer" "and says so"
 done
@@ -91,7 +91,7 @@ for at in "$beside/mnt" "$HOME/mnt"; do
 	serve "$at"
 	stop_server
 	is "$(run sh -c 'echo x >there && cat there')" x "one elsewhere holds nothing up"
-	ok "nor an undo" timeout 20 "$CORDON" undo
+	ok "nor an undo" timeout 60 "$CORDON" undo
 	take_down "$at"
 done
 
@@ -101,7 +101,7 @@ stop_server
 out=$(XDG_STATE_HOME=$beside/mnt run true)
 is "$?" 125 "a state folder there is no start"
 like "$out" "file system at '$beside/mnt' .*does not answer" "in words"
-out=$(XDG_STATE_HOME=$beside/mnt timeout 20 "$CORDON" undo 2>&1)
+out=$(XDG_STATE_HOME=$beside/mnt timeout 60 "$CORDON" undo 2>&1)
 like "$out" "file system at '$beside/mnt' .*does not answer" "nor an undo"
 take_down "$beside/mnt"
 
@@ -123,5 +123,5 @@ keys C-] q
 press_until 'the keeper is still at work, or waits for a file system' "leaving says what it waits for" Q
 ok "and not for ever" wait_for 75 test -s "$TEST_TMP/status"
 take_down "$dir/mnt"
-ok "what was stuck has ended: the folder is free" timeout 20 "$CORDON" undo
+ok "what was stuck has ended: the folder is free" timeout 60 "$CORDON" undo
 done_testing

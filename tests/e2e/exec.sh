@@ -37,7 +37,7 @@ yes | head -c 1000000 | exec_ -- true
 is "$?" 0 "input that it does not read"
 exec_ -- yes | head -1 >/dev/null
 ok "output that nobody reads ends it" wait_for 10 none_marked ' exec -- yes'
-out=$(timeout 20 "$CORDON" exec "$(cordon_in "$dir" sessions --json | sed -n 's/.*"id":"\([^"]*\).*/\1/p')" -- echo named)
+out=$(timeout 60 "$CORDON" exec "$(cordon_in "$dir" sessions --json | sed -n 's/.*"id":"\([^"]*\).*/\1/p')" -- echo named)
 is "$out" named "the session by its name"
 
 # ---- the same rules
@@ -182,7 +182,7 @@ is "$(exec_ -- echo again)" again "nor does one harm that did not read"
 for n in 1 2 3 4 5 6 7 8; do (cd "$dir" && exec "$CORDON" exec -- sleep "2000.$$") & done
 all_run() { [ "$(pgrep -fc "^sleep 2000.$$\$")" = 8 ]; }
 ok "eight commands run" wait_for 15 all_run
-out=$(cd "$dir" && timeout 20 "$CORDON" exec -- true 2>&1)
+out=$(cd "$dir" && timeout 60 "$CORDON" exec -- true 2>&1)
 like "$out" "too many programs run beside" "there is a limit"
 
 # ---- the session ends

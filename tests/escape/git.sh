@@ -226,7 +226,7 @@ git commit -q --allow-empty -m 1
 inside 'mkfifo .git/objects/pack/x.idx .git/refs/heads/made; mkfifo p q free; mv p .git/refs/heads/moved; ln q .git/refs/heads/linked'
 is "$(find .git -type p)" "" "no named pipe gets into a git directory"
 is "$(find . -type p | sort | tr '\n' ' ')" "./free ./p ./q " "and others stay where they are"
-ok "the human's git does not wait" timeout 20 git gc -q
+ok "the human's git does not wait" timeout 60 git gc -q
 
 # ---- history of the start that is rewritten: git diff is clean then
 fresh
