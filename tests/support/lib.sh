@@ -73,15 +73,16 @@ print(*sorted({n for line in sys.stdin for n in names(json.loads(line))}), sep="
 }
 
 # wait_for SECONDS COMMAND... - polls until the command succeeds. The host may have been suspended for the whole time,
-# so some tries are left for each second after it; if more processes run than there are processors, it waits four times
-# as long. From 5 seconds on it waits at least 20, as a test's result depends on it. A shorter time is a pause between
-# two tries. After a quarter of a second it polls less often: each look at a screen starts four programs.
+# so some tries are left after it, for as long again; if more processes run than there are processors, it waits four
+# times as long. From 5 seconds on it waits at least 20, as a test's result depends on it. A shorter time is a pause
+# between two tries. After a quarter of a second it polls less often: each look at a screen starts four programs.
 wait_for() {
-	local limit=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries polls=0 # COMMAND sees these names
+	local limit=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries more=0 polls=0 # COMMAND sees these names
 	end=$((SECONDS + limit)) late=$((SECONDS + 4 * limit)) tries=$((limit * 5))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -le $end ] || [ $((tries -= 1)) -gt 0 ] || { [ $SECONDS -le $late ] && is_loaded; } || return 1
+		[ $SECONDS -le $end ] || { [ $((tries -= 1)) -gt 0 ] && [ $SECONDS -le $((more = more ? more : SECONDS + limit)) ]; } ||
+			{ [ $SECONDS -le $late ] && is_loaded; } || return 1
 		sleep "0.0$(((polls += 1) < 9 ? 3 : 9))"
 	done
 }
