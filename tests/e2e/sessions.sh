@@ -38,6 +38,9 @@ two() { [ "$("$CORDON" sessions --json | wc -l)" = 2 ]; }
 ok "a second session runs" wait_for 15 two
 idle() { [ "$("$CORDON" sessions --json | grep -c '"state":"idle"')" = 2 ]; }
 ok "both are said to be idle once nothing moves" wait_for 30 idle
+choose_row() { # SESSION TEXT - selects the row with this text in the list of that terminal, and goes there
+	tmux_ send-keys -t "=$1:" / && tmux_ send-keys -t "=$1:" -l "$2" && tmux_ send-keys -t "=$1:" Enter Enter
+}
 keys C-] w
 sees '╔═ sessions' "C-] w lists the sessions"
 sees ' [0-9a-f]{4} +idle +.*second +sh' "and what each does"
@@ -55,7 +58,7 @@ keys C-] w
 sees '╔═ sessions' "the list again"
 sees '^.*\*[0-9a-f]{4} .*/work +bash' "this one is marked"
 sees '   [0-9a-f]{4} .*second +sh' "the other is there"
-keys g Enter
+choose_row t second # the order depends on what each does
 panes() { [ "$(tmux_ list-panes -t =t: | wc -l)" = "$1" ]; }
 ok "Enter opens a pane for it, in tmux" wait_for 15 panes 2
 beside() { tmux_ capture-pane -p -t =t:.1 | grep -q 'activity'; }
@@ -68,7 +71,7 @@ ok "it is closed" wait_for 15 panes 1
 there() { tmux_ capture-pane -p -t =second: | grep -q "$1"; }
 tmux_ send-keys -t =second: C-] w
 ok "in a console that knows of no tmux" wait_for 15 there '   [0-9a-f]* .*/work *bash'
-tmux_ send-keys -t =second: G Enter
+choose_row second /work
 goes_there() { tmux_ send-keys -t =second: C-] w && wait_for 1 there '\*[0-9a-f]* .*/work *bash'; } # once it is there
 ok "Enter goes there: the other session goes on alone" wait_for 15 goes_there
 ok "both run" two
@@ -77,8 +80,7 @@ keys q
 loses '╔═' "q closes the list"
 tmux_ send-keys -t =other: C-] w
 ok "in an attached console it is listed, too" wait_for 15 other '\*[0-9a-f]* .*/work *bash'
-tmux_ send-keys -t =other: g
-tmux_ send-keys -t =other: Enter
+choose_row other second
 lists_there() { tmux_ send-keys -t =other: C-] w && wait_for 1 other '\*[0-9a-f]* .*second *sh'; } # once it is there
 ok "Enter goes there" wait_for 15 lists_there
 ok "the one that nobody shows is ended" kill "$("$CORDON" sessions --json | sed -n '/second/s/.*"pid":\([0-9]*\).*/\1/p')"

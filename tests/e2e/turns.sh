@@ -127,7 +127,7 @@ sees '▾ ..:.. more tests f2 +2 files ' "the prompt is the turn's heading, and 
 is "$(screen | grep -c '▸ ..:.. fix the parser f1')" 1 "and the first one's, too"
 is "$(screen | grep -c '[▾▸] ..:.. .*f[12]')" 2 "no answer begins a turn"
 in_log() { cordon_in "$dir" log --turns | grep -q "$1"; }
-ok "log --turns has the prompts, and each file once" wait_for 20 in_log ' [23] *2  more tests f2'
+ok "log --turns has the prompts, and each file once" wait_for 20 in_log ' [1-4] *2  more tests f2'
 ok "and the names of the steps of a turn without one" in_log ' 1 *1  edit src/first'
 out=$(cordon_in "$dir" undo --dry-run --turn)
 like "$out" "f2" "undo --turn is about the newest prompt"
