@@ -190,12 +190,20 @@ static void drain_input(struct console *c)
 	console_schedule(c);
 }
 
-static void on_esc(uv_timer_t *timer)
+/* Takes a lone Esc for the key. */
+static void end_esc(uv_timer_t *timer)
 {
 	struct console *c = timer->data;
 
 	input_flush(&c->input);
 	drain_input(c);
+}
+
+/* Lets the loop read first: after a stall the rest of an arrow key may be there, and a loop runs
+ * its timers before it polls. */
+static void on_esc(uv_timer_t *timer)
+{
+	uv_timer_start(timer, end_esc, 1, 0);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
