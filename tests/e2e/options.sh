@@ -155,9 +155,9 @@ is "$(run -- sh -c 'ulimit -n')" 99 "the user's file"
 is "$(run --set sandbox.open-files=88 -- sh -c 'ulimit -n')" 88 "--set is stronger"
 is "$(PASSED=1 run -- sh -c 'echo $PASSED')" 1 "sandbox.env passes a variable on"
 out=$(run --set sandbox.env=PASSED=1 -- true 2>&1)
-like "$? $out" "^125 .*sandbox.env 'PASSED=1': say a name alone" "which is named without a value"
+like "$? $out" "^125 .*--set: bad value 'PASSED=1' for sandbox.env: say a name alone" "which is named without a value"
 out=$(run --set sandbox.set-env=PASSED -- true 2>&1)
-like "$? $out" "^125 .*sandbox.set-env 'PASSED': say NAME=VALUE" "sandbox.set-env needs one"
+like "$? $out" "^125 .*--set: bad value 'PASSED' for sandbox.set-env: say NAME=VALUE" "sandbox.set-env needs one"
 is "$(run --set sandbox.set-env=PASSED= -- sh -c 'echo "<${PASSED-unset}>"')" "<>" "which may be empty"
 mkdir "$HOME/mail"
 printf '[sandbox]\n\thide = ~/mail\n' >.cordon.conf
