@@ -269,4 +269,71 @@ for damage in '3d' '2s/"time":"2/"time":"1/' '$d'; do
 	cat "$TEST_TMP/audit.good" >"$log"
 done
 is "$(stat -c %a "$log")" 600 "the log is the owner's alone"
+
+# One word too many, and an option that there is not: each subcommand refuses both.
+cd "$dir" || exit 1
+ok "a step" run -- touch stepped
+while read -r words; do
+	# shellcheck disable=SC2086 # words
+	out=$("$CORDON" $words </dev/null 2>&1)
+	is "$?" 125 "cordon $words: refused"
+	unlike "$out" 'internal|assert' "cordon $words: in words"
+done <<'EOF'
+learn --last x
+log --turns x
+log --prune x
+log --no-such
+diff --no-such
+blame stepped x
+blame --no-such
+commit x
+report a b
+report --no-such
+undo x
+undo --no-such
+redo x y
+redo --no-such
+mark a b
+mark --no-such
+journal verify x
+journal dump 1 x
+journal --no-such
+audit verify x
+audit --no-such
+sessions x
+board x
+worktree list x
+worktree drop a x
+worktree --no-such
+stores x
+attach a x
+attach --no-such
+exec a x
+exec --no-such
+replay a x
+replay --no-such
+pending x
+approve a x
+approve --no-such
+deny a x
+serve x
+mcp x
+cache x
+policy list x
+policy trust a x
+policy forget a x
+policy check a x
+policy --no-such
+why read a x
+why --no-such
+init x
+install x
+uninstall x
+hook --no-such
+doctor x
+EOF
+like "$("$CORDON" diff 1 1 2>&1)" "'1' behind a step: cordon diff 3..5" "diff says how to name several steps"
+like "$("$CORDON" why read /etc/passwd x 2>&1)" "^cordon: why: unexpected argument 'x': usage: " "why names the word"
+ok "a command behind -- is none too many" "$CORDON" why read /etc/passwd -- sh x
+ok "nor for policy list" "$CORDON" policy list -- sh
 done_testing
