@@ -248,17 +248,9 @@ static int choose_backend(struct run *run, struct err *err)
 {
 	const char *name =
 		run->opt.backend ? run->opt.backend : config_str(run->config, "sandbox.backend");
-	AUTO_BUF struct buf known = BUF_INIT;
 
-	if (!name)
-		name = "native";
-	run->spec.backend = backend_find(name);
-	if (run->spec.backend)
-		return 0;
-	for (size_t i = 0; backends[i]; i++)
-		buf_fmt(&known, "%s%s", i ? ", " : "", backends[i]->name);
-	return err_say(err, -EINVAL, "backend '%s': there is none of that name: this build has: %s",
-		       name, known.data);
+	run->spec.backend = backend_find(name, err);
+	return run->spec.backend ? 0 : -EINVAL;
 }
 
 static int check_words(const struct run_options *o, struct err *err)
