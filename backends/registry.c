@@ -1,5 +1,8 @@
 /* registry - the backends of this build, best first. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "core/base/buf.h"
 #ifdef __APPLE__
 #include "backends/macos/seatbelt.h"
 #else
@@ -21,11 +24,16 @@ const struct backend *const backends[] = {
 	NULL,
 };
 
-const struct backend *backend_find(const char *name)
+const struct backend *backend_find(const char *name, struct err *err)
 {
+	AUTO_BUF struct buf known = BUF_INIT;
+
 	for (size_t i = 0; backends[i]; i++) {
 		if (str_eq(backends[i]->name, name))
 			return backends[i];
+		buf_fmt(&known, "%s%s", i ? ", " : "", backends[i]->name);
 	}
+	err_say(err, -EINVAL, "backend '%s': there is none of that name: this build has: %s", name,
+		known.data);
 	return NULL;
 }

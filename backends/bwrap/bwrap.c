@@ -205,13 +205,29 @@ static int finish_bwrap(struct namespaces *c, const struct plan *plan, int *ret_
 
 const struct builder bwrap_builder = {.start = start_bwrap, .finish = finish_bwrap};
 
+static int check_overlays(const struct spawn_spec *spec, struct err *err)
+{
+	if (!spec->overlays || !*spec->overlays)
+		return 0;
+	return err_say(err, -EOPNOTSUPP,
+		       "overlays are mounted by --backend native only: leave --overlay out, or "
+		       "choose that");
+}
+
+static int bwrap_check(const struct spawn_spec *wanted, struct err *err)
+{
+	int r = check_overlays(wanted, err);
+
+	return r < 0 ? r : sandbox_check(&bwrap_builder, wanted, err);
+}
+
 static int bwrap_launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
 			struct keeper *k, int *ret_status, struct err *err)
 {
-	if (spec->overlays && *spec->overlays)
-		return err_say(err, -EOPNOTSUPP,
-			       "overlays are mounted by --backend native only: leave --overlay "
-			       "out, or choose that");
+	int r = check_overlays(spec, err);
+
+	if (r < 0)
+		return r;
 	return sandbox_launch(&bwrap_builder, ret, ret_door, spec, k, ret_status, err);
 }
 
@@ -220,6 +236,7 @@ const struct backend backend_bwrap = {
 	.summary = "as native, with namespaces that bubblewrap makes",
 	.asks_network = true,
 	.probe = bwrap_probe,
+	.check = bwrap_check,
 	.launch = bwrap_launch,
 	.enter = sandbox_enter,
 	.signal = sandbox_signal,

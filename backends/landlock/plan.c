@@ -102,10 +102,6 @@ int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err)
 {
 	int r;
 
-	if (spec->overlays && *spec->overlays)
-		return err_say(err, -EOPNOTSUPP,
-			       "overlays need mounts, which this backend cannot make: leave "
-			       "--overlay out, or choose --backend native");
 	/* Also in static mode: without mounts only the door can hide a path. */
 	p->read = READ_TRAP;
 	p->shut = shut;

@@ -34,10 +34,31 @@ static const struct builder builder = {
 	.finish = finish,
 };
 
+/* Refuses settings that need mounts, or without which nothing protects the host. */
+static int check_mounts(const struct spawn_spec *wanted, struct err *err)
+{
+	if (wanted->landlock_off)
+		return err_say(err, -EINVAL,
+			       "sandbox.landlock=off leaves this backend without protection by the "
+			       "kernel: choose --backend native");
+	if (wanted->overlays && *wanted->overlays)
+		return err_say(err, -EOPNOTSUPP,
+			       "overlays need mounts, which this backend cannot make: leave "
+			       "--overlay out, or choose --backend native");
+	return 0;
+}
+
+static int check(const struct spawn_spec *wanted, struct err *err)
+{
+	int r = check_mounts(wanted, err);
+
+	return r < 0 ? r : sandbox_check(&builder, wanted, err);
+}
+
 static int launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
 		  struct keeper *k, int *ret_status, struct err *err)
 {
-	int abi = landlock_abi();
+	int abi = landlock_abi(), r;
 
 	*ret_status = 125;
 	if (abi < LANDLOCK_ABI_ALONE)
@@ -45,11 +66,8 @@ static int launch(struct sandbox **ret, struct door **ret_door, const struct spa
 			       "this kernel's Landlock (ABI %d) does not keep signals in: Linux "
 			       "6.12 or later is needed without namespaces",
 			       abi);
-	if (spec->landlock_off)
-		return err_say(err, -EINVAL,
-			       "sandbox.landlock=off leaves this backend without protection by the "
-			       "kernel: choose --backend native");
-	return sandbox_launch(&builder, ret, ret_door, spec, k, ret_status, err);
+	r = check_mounts(spec, err);
+	return r < 0 ? r : sandbox_launch(&builder, ret, ret_door, spec, k, ret_status, err);
 }
 
 const struct backend backend_landlock = {
@@ -58,6 +76,7 @@ const struct backend backend_landlock = {
 	.asks_network = true,
 	.shares_network = true,
 	.probe = tier_probe,
+	.check = check,
 	.launch = launch,
 	.signal = sandbox_signal,
 	.stop = sandbox_stop,

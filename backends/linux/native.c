@@ -116,12 +116,18 @@ static unsigned native_homes(const char *dir, const struct session_spec *spec)
 	return (takes_layers(dir) ? HOMES_OVERLAYS : 0) | (gated ? HOMES_ABSENT : 0);
 }
 
+static int native_check(const struct spawn_spec *wanted, struct err *err)
+{
+	return sandbox_check(&builder, wanted, err);
+}
+
 const struct backend backend_native = {
 	.name = "native",
 	.summary = "namespaces, Landlock and trapped system calls",
 	.asks_network = true,
 	.homes = native_homes,
 	.probe = native_probe,
+	.check = native_check,
 	.launch = native_launch,
 	.enter = sandbox_enter,
 	.signal = sandbox_signal,

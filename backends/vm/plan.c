@@ -61,7 +61,7 @@ int vm_choose_cpus(const struct vm_settings *s, bool kvm, int *ret, struct err *
 	return 0;
 }
 
-static int check_asked(const struct spawn_spec *spec, struct err *err)
+int vm_check(const struct spawn_spec *spec, struct err *err)
 {
 	if (spec->publish && spec->publish->port)
 		return err_say(
@@ -79,7 +79,7 @@ int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err 
 {
 	struct guest_spec guest = {.state_dir = spec->state_dir, .kernel = spec->vm.kernel};
 	AUTO_FREE char *shim = NULL;
-	int r = check_asked(spec, err);
+	int r = vm_check(spec, err);
 
 	*ret = (struct vm_plan){.disk = -1};
 	if (r == 0 && !(ret->qemu = qemu_find(err)))

@@ -370,6 +370,7 @@ const struct backend backend_vm = {
 	.no_secrets = true,
 	.tier = vm_tier,
 	.probe = vm_probe,
+	.check = vm_check,
 	.launch = vm_launch,
 	.signal = vm_signal,
 	.stop = vm_stop,

@@ -19,6 +19,8 @@ struct vm_plan {
 };
 
 /* Makes the plan. On failure no resource is held, and err says in one line what to do. */
+/* Refuses settings that no guest has. */
+int vm_check(const struct spawn_spec *spec, struct err *err) MUST_USE;
 int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err *err) MUST_USE;
 void vm_plan_done(struct vm_plan *p);
 

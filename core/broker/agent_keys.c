@@ -26,7 +26,7 @@ struct agent_keys {
 
 static const char blanks[] = " \t";
 
-static int add_host(struct line *l, const char *line, const char *word, struct err *err)
+static int add_host(struct line *l, const char *word, struct err *err)
 {
 	struct net_target *t = &l->hosts[l->n];
 	const char *why;
@@ -36,10 +36,9 @@ static int add_host(struct line *l, const char *line, const char *word, struct e
 		return 0;
 	}
 	if (l->n == HOSTS_MAX)
-		return err_say(err, -E2BIG, "ssh.agent '%s': more than %d hosts: write two lines",
-			       line, HOSTS_MAX);
+		return err_say(err, -E2BIG, "more than %d hosts: write two lines", HOSTS_MAX);
 	if (!net_target_parse(t, word, &why))
-		return err_say(err, -EINVAL, "ssh.agent '%s': '%s': %s", line, word, why);
+		return err_say(err, -EINVAL, "'%s': %s", word, why);
 	if (!t->port)
 		t->port = SSH_PORT;
 	l->n++;
@@ -54,12 +53,11 @@ static int parse_line(struct line *l, const char *line, struct err *err)
 
 	l->pattern = xstrdup(word ? word : "");
 	while (r == 0 && (word = strtok_r(NULL, blanks, &rest)) != NULL)
-		r = add_host(l, line, word, err);
+		r = add_host(l, word, err);
 	if (r == 0 && !l->n && !l->unbound)
 		r = err_say(err, -EINVAL,
-			    "ssh.agent '%s': no host: name a key, then the hosts it may sign for: "
-			    "'work@laptop github.com'",
-			    line);
+			    "no host: name a key, then the hosts it may sign for: "
+			    "'work@laptop github.com'");
 	return r;
 }
 

@@ -53,29 +53,23 @@ static bool is_good_header(const char *header)
 	return true;
 }
 
-static int check(struct secret *s, const char *line, struct err *err)
+static int check(struct secret *s, struct err *err)
 {
 	struct net_host host;
 	const char *why = "an address";
 
 	if (!s->name || !s->host || !s->header || !s->command)
 		return err_say(err, -EINVAL,
-			       "network.secret '%s': say NAME, HOST, HEADER, COMMAND: "
-			       "'API_KEY, api.example.com, x-api-key, pass show api'",
-			       line);
+			       "say NAME, HOST, HEADER, COMMAND: "
+			       "'API_KEY, api.example.com, x-api-key, pass show api'");
 	if (!is_good_name(s->name))
-		return err_say(err, -EINVAL,
-			       "network.secret '%s': '%s' cannot be a variable for it", line,
-			       s->name);
+		return err_say(err, -EINVAL, "'%s' cannot be a variable for it", s->name);
 	if (!net_host_parse(&host, s->host, strlen(s->host), &why) || host.is_addr)
-		return err_say(err, -EINVAL, "network.secret '%s': '%s': %s: name one host", line,
-			       s->host, why);
+		return err_say(err, -EINVAL, "'%s': %s: name one host", s->host, why);
 	free(s->host);
 	s->host = xstrdup(host.name);
 	if (!is_good_header(s->header))
-		return err_say(err, -EINVAL,
-			       "network.secret '%s': '%s' is no header that may hold it", line,
-			       s->header);
+		return err_say(err, -EINVAL, "'%s' is no header that may hold it", s->header);
 	return 0;
 }
 
@@ -105,7 +99,7 @@ static int add(struct secrets *all, const char *line, struct err *err)
 	s->host = next_word(&at, false);
 	s->header = next_word(&at, false);
 	s->command = next_word(&at, true);
-	r = check(s, line, err);
+	r = check(s, err);
 	for (size_t i = 0; r == 0 && i + 1 < all->n; i++)
 		if (str_eq(all->list[i].name, s->name))
 			r = err_say(err, -EINVAL, "network.secret '%s': %s is there twice", line,

@@ -119,6 +119,7 @@ static int set_key(struct config *c, const struct config_source *src, const char
 	const struct config_key *key = &config_keys(&n)[MAX(i, 0)];
 	AUTO_FREE char *kept = NULL;
 	const char *why = NULL, *near = i < 0 ? nearest(name) : NULL;
+	struct err form = {0};
 	const char *bare = src->line && !strchr(name, '.') ? " before any [section]" : "";
 
 	if (str_eq(name, "journal.durable")) { /* of version 0.1: an upgrade stops no start */
@@ -146,6 +147,9 @@ static int set_key(struct config *c, const struct config_source *src, const char
 			       origin, name, kept,
 			       c->trust == TRUST_CHANGED ? " (it has changed since you trusted it)"
 							 : "");
+	if (config_check_form(key, kept, &form) < 0)
+		return err_say(err, -EINVAL, "%s: bad value '%s' for %s: %s", origin, kept, name,
+			       form.text);
 	if (c->settings[i].n >= CONFIG_MAX_VALUES)
 		return err_say(err, -EINVAL, "%s: too many values of %s: at most %d", origin, name,
 			       CONFIG_MAX_VALUES);

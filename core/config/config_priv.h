@@ -40,6 +40,10 @@ struct config_setting {
  */
 char *config_value_form(const struct config_key *key, const char *base, const char *home,
 			const char *value, const char **why) MUST_USE;
+/* Checks a stored value against the form of the key in struct config_key.words. err: why it has
+ * another one, without key and value. Only for values that their source may set: a check may cost
+ * much. */
+int config_check_form(const struct config_key *key, const char *value, struct err *err) MUST_USE;
 /* Returns "FILE:LINE". Heap. */
 char *config_source_origin(const struct config_source *src) MUST_USE;
 /* Checks and stores a setting. */

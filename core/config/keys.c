@@ -42,15 +42,15 @@ static const struct config_key keys[] = {
 	 NULL,
 	 "where the loopback device is shared with the host, a program that listens outside the "
 	 "session's ports fails, or gets an address or a port of the session instead"},
-	{"network.listening-base-port", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	{"network.listening-base-port", CONFIG_INT, "0", "0..65535", PROJECT_NEVER, NULL,
 	 "the first port of the session; 0: the first of a free range"},
-	{"network.listening-port-count", CONFIG_INT, "32", NULL, PROJECT_NEVER, NULL,
+	{"network.listening-port-count", CONFIG_INT, "32", "1..65535", PROJECT_NEVER, NULL,
 	 "the number of ports of the session"},
-	{"network.listening-loopback", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	{"network.listening-loopback", CONFIG_STR, NULL, "ADDRESS", PROJECT_NEVER, NULL,
 	 "the loopback address to listen at; unset: 127.0.0.1, with rewire-device one of its own"},
 	{"vm.memory", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
 	 "--backend vm: the guest's memory in bytes (k, m, g); 0: 2g, or half of the host's"},
-	{"vm.cpus", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	{"vm.cpus", CONFIG_INT, "0", "0..255", PROJECT_NEVER, NULL,
 	 "--backend vm: its processors; 0: up to four, one where it is emulated"},
 	{"vm.machine", CONFIG_ENUM, "q35", "q35|microvm", PROJECT_NEVER, NULL,
 	 "--backend vm: the kind of machine; microvm has fewer devices, and starts no later"},
@@ -62,11 +62,11 @@ static const struct config_key keys[] = {
 	{"vm.kernel", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "--backend vm: a kernel image named vmlinuz-RELEASE; unset: a downloaded one (cordon vm "
 	 "build), else the host's own"},
-	{"network.secret", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"network.secret", CONFIG_LIST, NULL, "NAME, HOST, HEADER, COMMAND", PROJECT_NEVER, NULL,
 	 "NAME, HOST, HEADER, COMMAND: the variable NAME inside holds a placeholder; cordon "
 	 "replaces it in HEADER of requests to HOST with the output of COMMAND, which runs "
 	 "outside; several may be given"},
-	{"network.bytes", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"network.bytes", CONFIG_LIST, NULL, "HOST SIZE", PROJECT_NEVER, NULL,
 	 "HOST SIZE (api.example.com 50m): you are told once when the agent has sent more than "
 	 "that "
 	 "to HOST, a name, *.DOMAIN, address or *; several may be given, the nearest counts"},
@@ -74,9 +74,9 @@ static const struct config_key keys[] = {
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
 	 "let programs inside make namespaces; mounts in them need sandbox.landlock=off too"},
-	{"sandbox.env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"sandbox.env", CONFIG_LIST, NULL, "NAME", PROJECT_NEVER, NULL,
 	 "an environment variable to pass on; several may be given"},
-	{"sandbox.set-env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"sandbox.set-env", CONFIG_LIST, NULL, "NAME=VALUE", PROJECT_NEVER, NULL,
 	 "NAME=VALUE to set inside; $CORDON_CACHE in the value is the cache directory"},
 	{"sandbox.argument", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "for profiles: an option to put before the command's own, unless the command has it"},
@@ -86,25 +86,25 @@ static const struct config_key keys[] = {
 	 "own: agents ask before edits and commands by themselves, too; cordon: they are started "
 	 "with their own option for not asking, and cordon alone asks; behind a profile's name it "
 	 "is for that agent (claude cordon); of several the last that fits counts"},
-	{"sandbox.settings-variable", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	{"sandbox.settings-variable", CONFIG_STR, NULL, "NAME[/BELOW]", PROJECT_NEVER, NULL,
 	 "for profiles: the variable that moves the agent's settings, as NAME, or NAME/BELOW if "
 	 "they are in a directory below"},
 	{"sandbox.settings", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "for profiles: files to copy when an agent gets separate settings for a folder"},
-	{"sandbox.own-settings", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"sandbox.own-settings", CONFIG_LIST, NULL, "PROFILE [NAME]", PROJECT_NEVER, NULL,
 	 "a profile, and a name for the copy: the agent uses separate settings in this folder"},
 	{"sandbox.shared-settings", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "all agents use the settings in your home; overrides sandbox.own-settings"},
 	{"sandbox.cache", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "a writable directory for the caches of tools, one for each working folder, kept between "
 	 "sessions"},
-	{"sandbox.tool-home", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"sandbox.tool-home", CONFIG_LIST, NULL, "DIRECTORY [NAME=VALUE]", PROJECT_NEVER, NULL,
 	 "a directory in which a tool keeps its caches, settings and programs, and the variable "
 	 "that moves it (~/.cargo CARGO_HOME=$CORDON_CACHE/cargo): shows inside, and takes changes "
 	 "that stay with the folder; with a / at its end it begins empty"},
 	{"network.registries", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "allow connections to the registries of tools (profile registries)"},
-	{"commit.co-author", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	{"commit.co-author", CONFIG_STR, NULL, "NAME <ADDRESS>", PROJECT_NEVER, NULL,
 	 "NAME <ADDRESS> that cordon commit names as Co-authored-by, below your message"},
 	{"cache.size", CONFIG_INT, "5g", NULL, PROJECT_NEVER, NULL,
 	 "most bytes (k, m, g) that homes of tools take for all folders together; the least "
@@ -113,7 +113,7 @@ static const struct config_key keys[] = {
 	 "a further working folder; several may be given"},
 	{"sandbox.ro", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a folder that is visible inside and never writable; several may be given"},
-	{"sandbox.search-seconds", CONFIG_INT, "20", NULL, PROJECT_NEVER, NULL,
+	{"sandbox.search-seconds", CONFIG_INT, "20", "0..86400", PROJECT_NEVER, NULL,
 	 "how long a start may search each folder for .env files and for other names of protected "
 	 "files; 0: 2 seconds at most, and files that were not searched can be read"},
 	{"sandbox.hide", CONFIG_PATHS, NULL, NULL, PROJECT_ADD, NULL,
@@ -121,7 +121,7 @@ static const struct config_key keys[] = {
 	{"sandbox.overlay", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a directory that is writable inside; its changes are kept in the state folder; several "
 	 "may be given"},
-	{"worktree.copy", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"worktree.copy", CONFIG_LIST, NULL, "PATTERN", PROJECT_NEVER, NULL,
 	 "ignored files and directories that run --worktree copies into a new one, as node_modules "
 	 "or web/*.cache: a name, or a path with a slash; never secrets, nor hidden places"},
 	{"journal.undo", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
@@ -140,7 +140,7 @@ static const struct config_key keys[] = {
 	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
 	 "an edit from outside stops a rollback (barrier), is only reported (warn), or is refused: "
 	 "other programs cannot write in the folders (lock; needs root)"},
-	{"undo.watched-directories", CONFIG_INT, "65536", NULL, PROJECT_NEVER, NULL,
+	{"undo.watched-directories", CONFIG_INT, "65536", "1..2147483647", PROJECT_NEVER, NULL,
 	 "on Linux the most directories in which an edit from outside is seen at once; each takes "
 	 "the kernel about 1 KB, and counts towards fs.inotify.max_user_watches"},
 	{"undo.home", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
@@ -157,13 +157,13 @@ static const struct config_key keys[] = {
 	{"safeguard.beyond", CONFIG_ENUM, "allow", "allow|deny", PROJECT_NEVER, NULL,
 	 "with --headless: allow lets a step go on without undo at the limits journal.step-size "
 	 "and journal.size; deny stops the step and rolls it back; the console asks"},
-	{"safeguard.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	{"safeguard.timeout", CONFIG_INT, "0", "0..31536000", PROJECT_NEVER, NULL,
 	 "a held step is denied after this many seconds without an answer; 0: it waits"},
-	{"approval.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	{"approval.timeout", CONFIG_INT, "0", "0..31536000", PROJECT_NEVER, NULL,
 	 "a request is denied after this many seconds without an answer; 0: it waits"},
 	{"approval.command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that answers requests: JSON on its input, exit status 0 allows once"},
-	{"approval.command-timeout", CONFIG_INT, "60", NULL, PROJECT_NEVER, NULL,
+	{"approval.command-timeout", CONFIG_INT, "60", "0..86400", PROJECT_NEVER, NULL,
 	 "seconds that approval.command may take; then the request is denied"},
 	{"acp.editor-tools", CONFIG_ENUM, "off", "off|ask|on", PROJECT_NEVER, NULL,
 	 "--stdio: whether an agent may read, write and run commands through its editor, which is "
@@ -173,7 +173,7 @@ static const struct config_key keys[] = {
 	 "the queued commands finish"},
 	{"approval.notify", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that is run when something waits: the same JSON on its input"},
-	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,
+	{"approval.remember", CONFIG_INT, "3", "0..86400", PROJECT_NEVER, NULL,
 	 "seconds for which an answer for once also covers the same request of the same process"},
 	{"git.credentials", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
 	 "git inside may get your credentials for a host over https; each host needs an answer; "
@@ -181,7 +181,7 @@ static const struct config_key keys[] = {
 	{"git.signing", CONFIG_ENUM, "ask", "ask|off", PROJECT_NEVER, NULL,
 	 "where git signs commits, with keys that are not inside: say so at the start, or leave "
 	 "commits and tags of the agent unsigned"},
-	{"ssh.agent", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"ssh.agent", CONFIG_LIST, NULL, "KEY HOST...", PROJECT_NEVER, NULL,
 	 "KEY HOST...: a key of your ssh-agent, by fingerprint or comment, and the hosts where it "
 	 "may sign in; each host needs an answer; several may be given"},
 	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
@@ -213,7 +213,7 @@ static const struct config_key keys[] = {
 	 "the most bytes of all recordings (k, m, g): the oldest make room; 0: unlimited"},
 	{"record.input", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "record keystrokes too, except while the terminal does not echo them"},
-	{"record.redact", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	{"record.redact", CONFIG_LIST, NULL, "REGEX", PROJECT_NEVER, NULL,
 	 "an extended regular expression: what matches is recorded as stars; several may be given"},
 	{"record.cast", CONFIG_ENUM, "v2", "v2|v3", PROJECT_NEVER, NULL,
 	 "the version of asciicast that --record and --export cast write"},

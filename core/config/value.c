@@ -105,7 +105,8 @@ char *config_value_form(const struct config_key *key, const char *base, const ch
 		*why = "say an absolute path or one that begins with ~/";
 		return NULL;
 	case CONFIG_LIST:
-		if (!key->words || in_words(key->words, after_name(value)))
+		if (!key->words || !strchr(key->words, '|') ||
+		    in_words(key->words, after_name(value)))
 			break;
 		*why = key->words;
 		return NULL;

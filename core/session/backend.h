@@ -146,7 +146,7 @@ struct probe {
 	char name[48]; /* "user namespaces" */
 	bool ok;
 	bool needed;	  /* the backend does not start without it */
-	char found[160];  /* the result in words */
+	char found[480];  /* the result in words */
 	char remedy[480]; /* advice if it is missing; "" if ok */
 };
 
@@ -173,6 +173,12 @@ struct backend {
 	const char *(*tier)(void);
 	/* Returns what this host enforces (BACKEND_* bits). report may be NULL. Mandatory. */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);
+	/*
+	 * In cordon: returns a negative errno, with the words of launch(), if launch() would refuse
+	 * these settings on this host. Reads only the members that spawn_wanted() sets. May be
+	 * NULL.
+	 */
+	int (*check)(const struct spawn_spec *wanted, struct err *err);
 	/*
 	 * In the keeper process: builds the sandbox, confines the keeper itself, checks the deny
 	 * rules from inside, starts the agent. After a failure nothing runs; err has words, and
@@ -201,4 +207,5 @@ struct backend {
 
 extern const struct backend
 	*const backends[]; /* best first, NULL-terminated (backends/registry.c) */
-const struct backend *backend_find(const char *name);
+/* Returns the backend of that name, or NULL; then err lists the names. */
+const struct backend *backend_find(const char *name, struct err *err);

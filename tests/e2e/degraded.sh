@@ -75,4 +75,34 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 			'"whole":false,"files":false.*"starts":true' "$backend: which doctor reads"
 	fi
 done
+
+# A setting that this host does not support: doctor and run refuse it in the same words.
+config=$TEST_TMP/set/cordon/config
+mkdir -p "${config%/*}"
+# same PROBE BACKEND TEXT NAME HOST... - these settings keep the backend from starting there; PROBE of doctor says so
+same() {
+	local probe=$1 backend=$2 name=$4 out words=
+	printf '%b' "$3" >"$config"
+	shift 4
+	out=$(XDG_CONFIG_HOME=$TEST_TMP/set "$@" "$CORDON" run --headless --backend "$backend" -- touch ran 2>&1)
+	is "$?" 125 "$backend, $name: refused"
+	[ "$probe" != settings ] || words=$(sed -n 's/^cordon: //p' <<<"$out" | head -n 1)
+	out=$(XDG_CONFIG_HOME=$TEST_TMP/set "$@" "$CORDON" doctor --json | grep "^{\"backend\":\"$backend\"")
+	like "$out" '"starts":false' "$backend, $name: doctor agrees"
+	has "$out" "\"probe\":\"$probe\",\"ok\":false,\"needed\":true,\"found\":\"${words%%: *}" "$backend, $name: in the same words"
+}
+has() { case $1 in *"$2"*) pass "$3" ;; *) fail "$3" "no '$2' in: $1" ;; esac; }
+no_cgroup() { unshare --user --map-root-user --mount sh -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' sh "$@"; }
+fuse='[sandbox]\nread-gate = fuse\n'
+same "read gate (FUSE)" native "$fuse" "read-gate = fuse without /dev/fuse" no_fuse
+same settings bwrap "$fuse" "read-gate = fuse" env
+same settings native '[sandbox]\nmemory = 1g\n' "memory without a cgroup" no_cgroup
+same "read gate (FUSE)" native '[sandbox]\nlandlock = off\n' "landlock = off without /dev/fuse" no_fuse
+same settings native '[sandbox]\nlandlock = off\nread-gate = trap\n' "neither Landlock nor the gate" env
+same settings bwrap "[sandbox]\\noverlay = $HOME\\n" "overlay" env
+same settings landlock '[sandbox]\nlandlock = off\n' "landlock = off" env
+printf '[rule "x"]\nallow = frob ~/x\n' >"$config"
+like "$(XDG_CONFIG_HOME=$TEST_TMP/set "$CORDON" doctor --json)" '"probe":"settings","ok":false,"needed":true,"found":"[^"]*/config:2: ' "a rule that no session takes"
+printf '[sandbox]\nbackend = frob\n' >"$config"
+like "$(XDG_CONFIG_HOME=$TEST_TMP/set "$CORDON" doctor --json)" "\"found\":\"backend 'frob': there is none of that name" "a backend that there is not"
 done_testing

@@ -54,6 +54,20 @@ is "$(complete_words cordon replay --cast v | xargs)" "v2 v3" "values with digit
 is "$(complete_words cordon policy "" | xargs)" "list trust forget check" "the words of a subcommand"
 is "$(complete_words cordon why co)" connect "and what it is about"
 is "$(cd / && complete_words cordon diff et)" etc "else a file"
+# `cordon make --help` would run make: a completion must not.
+bash -c 'source "$1"; out=$2; cordon() { echo "$*" >>"$out"; command cordon "$@"; }; COMP_WORDS=(cordon make --v); COMP_CWORD=2; _cordon; echo "${COMPREPLY[@]}" >>"$2"' \
+	_ "$HOME/.local/share/bash-completion/completions/cordon" "$TEST_TMP/calls"
+is "$(xargs <"$TEST_TMP/calls")" "help make" "the option of a program is asked of nobody"
+files=$(realpath "$(dirname "$0")/../../core/setup/files" 2>/dev/null)
+if command -v fish >/dev/null && [ -f "$files/cordon.fish" ]; then
+	# shellcheck disable=SC2016 # fish expands them
+	complete_fish() { XDG_CONFIG_HOME=$TEST_TMP/fish XDG_DATA_HOME=$TEST_TMP/fish fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$files/cordon.fish" "$1" | cut -f1 | xargs; }
+	is "$(complete_fish "cordon unin")" uninstall "fish completes a subcommand"
+	is "$(complete_fish "cordon undo --keep")" --keep-mine "an option"
+	is "$(complete_fish "cordon --backend land")" landlock "its value"
+	is "$(complete_fish "cordon policy tr")" trust "the words of a subcommand"
+	is "$(complete_fish "cordon make --v")" "" "and no option of a program"
+fi
 long=$(for command in "" $(cordon --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
 	# shellcheck disable=SC2086 # none is cordon --help
 	cordon $command --help | awk -v c="$command" 'length > 80 { print c ": " $0 }'; done)

@@ -34,5 +34,5 @@ is "$(kept)" "" "nor in a file"
 printf '[record]\n\tredact = "a("\n' >"$HOME/.config/cordon/config"
 out=$(in_folder "$dir" true 2>&1)
 is "$?" 125 "what cannot be matched"
-like "$out" "record.redact 'a\(': not a regular expression" "is refused before anything runs"
+like "$out" "bad value 'a\(' for record.redact: not a regular expression" "is refused before anything runs"
 done_testing

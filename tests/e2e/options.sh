@@ -155,9 +155,9 @@ is "$(run -- sh -c 'ulimit -n')" 99 "the user's file"
 is "$(run --set sandbox.open-files=88 -- sh -c 'ulimit -n')" 88 "--set is stronger"
 is "$(PASSED=1 run -- sh -c 'echo $PASSED')" 1 "sandbox.env passes a variable on"
 out=$(run --set sandbox.env=PASSED=1 -- true 2>&1)
-like "$? $out" "^125 .*sandbox.env 'PASSED=1': say a name alone" "which is named without a value"
+like "$? $out" "^125 .*--set: bad value 'PASSED=1' for sandbox.env: say a name alone" "which is named without a value"
 out=$(run --set sandbox.set-env=PASSED -- true 2>&1)
-like "$? $out" "^125 .*sandbox.set-env 'PASSED': say NAME=VALUE" "sandbox.set-env needs one"
+like "$? $out" "^125 .*--set: bad value 'PASSED' for sandbox.set-env: say NAME=VALUE" "sandbox.set-env needs one"
 is "$(run --set sandbox.set-env=PASSED= -- sh -c 'echo "<${PASSED-unset}>"')" "<>" "which may be empty"
 mkdir "$HOME/mail"
 printf '[sandbox]\n\thide = ~/mail\n' >.cordon.conf
@@ -269,4 +269,71 @@ for damage in '3d' '2s/"time":"2/"time":"1/' '$d'; do
 	cat "$TEST_TMP/audit.good" >"$log"
 done
 is "$(stat -c %a "$log")" 600 "the log is the owner's alone"
+
+# One word too many, and an option that there is not: each subcommand refuses both.
+cd "$dir" || exit 1
+ok "a step" run -- touch stepped
+while read -r words; do
+	# shellcheck disable=SC2086 # words
+	out=$("$CORDON" $words </dev/null 2>&1)
+	is "$?" 125 "cordon $words: refused"
+	unlike "$out" 'internal|assert' "cordon $words: in words"
+done <<'EOF'
+learn --last x
+log --turns x
+log --prune x
+log --no-such
+diff --no-such
+blame stepped x
+blame --no-such
+commit x
+report a b
+report --no-such
+undo x
+undo --no-such
+redo x y
+redo --no-such
+mark a b
+mark --no-such
+journal verify x
+journal dump 1 x
+journal --no-such
+audit verify x
+audit --no-such
+sessions x
+board x
+worktree list x
+worktree drop a x
+worktree --no-such
+stores x
+attach a x
+attach --no-such
+exec a x
+exec --no-such
+replay a x
+replay --no-such
+pending x
+approve a x
+approve --no-such
+deny a x
+serve x
+mcp x
+cache x
+policy list x
+policy trust a x
+policy forget a x
+policy check a x
+policy --no-such
+why read a x
+why --no-such
+init x
+install x
+uninstall x
+hook --no-such
+doctor x
+EOF
+like "$("$CORDON" diff 1 1 2>&1)" "'1' behind a step: cordon diff 3..5" "diff says how to name several steps"
+like "$("$CORDON" why read /etc/passwd x 2>&1)" "^cordon: why: unexpected argument 'x': usage: " "why names the word"
+ok "a command behind -- is none too many" "$CORDON" why read /etc/passwd -- sh x
+ok "nor for policy list" "$CORDON" policy list -- sh
 done_testing

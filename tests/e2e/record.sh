@@ -190,7 +190,7 @@ like "$all" '"i", "typed' "record.input has keystrokes"
 unlike "$all" 'hidden' "but not while nothing is echoed"
 unlike "$all" 'secret' "record.redact is kept to"
 out=$(cordon_in "$dir" run --set 'record.redact=a(' -- true 2>&1 </dev/null) && fail "a bad pattern" "$out"
-like "$out" "record.redact 'a\(': not a regular expression" "a pattern that is none is refused"
+like "$out" "bad value 'a\(' for record.redact: not a regular expression" "a pattern that is none is refused"
 
 # ---- the last words of an agent that --exit leaves with, when the console had no time for them ----
 mark=$(new_mark)

@@ -123,7 +123,7 @@ cp "$config" "$TEST_TMP/config"
 printf '[network]\n\tbytes = good.example\n' >>"$config"
 agent 0
 is "$?" 125 "network.bytes without a size is refused"
-like "$(cat "$TEST_TMP/said")" "network.bytes 'good.example': say HOST SIZE" "with words"
+like "$(cat "$TEST_TMP/said")" "/config:[0-9]+: bad value 'good.example' for network.bytes: say HOST SIZE" "with file and line"
 cp "$TEST_TMP/config" "$config"
 printf '[network]\n\tbytes = *.example 1g\n\tbytes = good.example 2k\n\tbytes = * 0\n' >>"$config"
 agent 60 &

@@ -181,6 +181,33 @@ TEST(project_link_is_not_followed)
 	assert_int_equal(config_load(&p->c, &p->spec, &p->err), -ELOOP);
 }
 
+/* The forms that the manual shows. */
+TEST(good_forms)
+{
+	struct place *p = *state;
+
+	user_config(p, 0644,
+		    "[sandbox]\nenv = npm_config_//x/:_auth\nset-env = A=\nset-env = A=b=c d\n"
+		    "tool-home = ~/.cache/ X=$CORDON_CACHE/x\ntool-home = /opt/x\n"
+		    "tool-home = ~/.x +X=$CORDON_CACHE/x\nsettings-variable = XDG_CONFIG_HOME/x\n"
+		    "own-settings = claude\nown-settings = claude 1a\nsearch-seconds = 0\n"
+		    "[commit]\nco-author = Claude Code <noreply@example.org>\n"
+		    "[network]\nbytes = *.example.com:443 1g\nlistening-loopback = 127.0.0.2\n"
+		    "secret = KEY, api.example.com, x-api-key, pass show api\n"
+		    "[ssh]\nagent = work@laptop github.com unbound\n"
+		    "[record]\nredact = \"k[a-z]+|x\"\n[worktree]\ncopy = web/*.cache\n");
+	load(p);
+}
+
+/* The file of a working folder cannot make the check of a form work: here a huge expression. */
+TEST(forms_of_a_stranger)
+{
+	struct place *p = *state;
+
+	put(p->folder, ".cordon.conf", 0644, "[record]\nredact = (\n");
+	refuses(p, "a file in the working folder may not set record.redact");
+}
+
 TEST(bad_input)
 {
 	static const struct {
@@ -213,6 +240,37 @@ TEST(bad_input)
 		{"frob = 1\n",
 		 "config:1: unknown key frob before any [section]: man cordon-config lists"},
 		{"debug [ui]\nmouse = on\n", "config:1: not in git-config syntax"},
+		{"\n[sandbox]\nenv = A=B\n",
+		 "config:3: bad value 'A=B' for sandbox.env: say a name"},
+		{"[sandbox]\nset-env = A\n", "for sandbox.set-env: say NAME=VALUE"},
+		{"[sandbox]\nset-env = A B=c\n", "for sandbox.set-env: say NAME=VALUE"},
+		{"[sandbox]\ntool-home = .cargo\n",
+		 "config:2: bad value '.cargo' for sandbox.tool-home: say a directory below ~/"},
+		{"[sandbox]\ntool-home = ~/\n", "for sandbox.tool-home"},
+		{"[sandbox]\ntool-home = ~/.x X_HOME\n", "behind the directory say NAME=VALUE"},
+		{"[sandbox]\nsettings-variable = X/../y\n", "BELOW must be the name of one"},
+		{"[sandbox]\nsettings-variable = x\n", "for sandbox.settings-variable: say NAME"},
+		{"[sandbox]\nown-settings = claude work\n",
+		 "config:2: bad value 'claude work' for sandbox.own-settings: the name of the "
+		 "copy"},
+		{"[sandbox]\nown-settings = a/b 1\n", "say the name of a profile first"},
+		{"[commit]\nco-author = Claude\n",
+		 "config:2: bad value 'Claude' for commit.co-author: say NAME <ADDRESS>"},
+		{"[commit]\nco-author = \"A <a@x>\\nSigned-off-by: B <b@x>\"\n", "say NAME <"},
+		{"[commit]\nco-author = <a@x>\n", "say NAME <ADDRESS>"},
+		{"[network]\nbytes = x\n",
+		 "config:2: bad value 'x' for network.bytes: say HOST SIZE"},
+		{"[network]\nsecret = x\n", "for network.secret: say NAME, HOST, HEADER, COMMAND"},
+		{"[network]\nlistening-loopback = 8.8.8.8\n", "like 127.0.0.2"},
+		{"[network]\nlistening-base-port = 65536\n", "say a number from 0 to 65535"},
+		{"[network]\nlistening-port-count = 0\n", "say a number from 1 to 65535"},
+		{"[ssh]\nagent = work\n", "config:2: bad value 'work' for ssh.agent: no host"},
+		{"[record]\nredact = (\n",
+		 "config:2: bad value '(' for record.redact: not a regular"},
+		{"[worktree]\ncopy = /x\n", "begins in the working folder"},
+		{"[worktree]\ncopy = x/\n", "leave out the /"},
+		{"[approval]\ntimeout = 4g\n",
+		 "config:2: bad value '4g' for approval.timeout: say a number from 0 to 31536000"},
 	};
 	struct place *p = *state;
 

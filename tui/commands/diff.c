@@ -310,10 +310,15 @@ static int diff(const struct here *p, const struct diff_options *o, const struct
 {
 	struct strings paths = {0};
 	struct output out = {.opt = *o, .paths = &paths};
-	int64_t from = 0, to = 0;
+	int64_t from = 0, to = 0, unused;
 	bool range = args->ahead && read_range(args->list[0], &from, &to);
 	int r = args->ahead && !range ? check_step(args->list[0], err) : 0;
 
+	if (r == 0 && range && args->ahead > 1 && read_range(args->list[1], &unused, &unused))
+		r = err_say(err, -EINVAL,
+			    "'%s' behind a step: cordon diff 3..5 shows several steps; put -- "
+			    "before a file of that name",
+			    args->list[1]);
 	if (r == 0 && range && o->mark)
 		r = err_say(err, -EINVAL, "--since-mark and a step: give one of them");
 	if (r == 0)

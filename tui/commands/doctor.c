@@ -7,7 +7,9 @@
 
 #include "core/base/json.h"
 #include "core/config/config.h"
+#include "core/keeper/watch/lock.h"
 #include "core/policy/builtin/sockets.h"
+#include "core/policy/policy.h"
 #include "core/session/folders.h"
 #include "core/session/session.h"
 #include "core/session/start/spawn.h"
@@ -67,7 +69,7 @@ static bool is_whole(const struct probe_report *r, uint32_t bits)
 struct own {
 	char *home, *state;    /* NULL: there is no home */
 	struct config *config; /* the user's settings, without a folder's; NULL: unreadable */
-	struct err err;	       /* why */
+	struct err err;	       /* why no session starts with them; code 0: it does */
 };
 
 static void own_done(struct own *own)
@@ -75,6 +77,25 @@ static void own_done(struct own *own)
 	config_free(own->config);
 	free(own->state);
 	free(own->home);
+}
+
+/* Checks the settings as a session does that starts in no folder yet. */
+static int own_check(const struct own *own, struct err *err)
+{
+	static const char *const no_folders[] = {NULL};
+	const struct config *c = own->config;
+	const struct policy_spec rules = {.config = c, .home = own->home, .folders = no_folders};
+	struct policy *policy = NULL;
+	struct lock *lock = NULL;
+	int r = policy_new(&policy, &rules, err);
+
+	policy_free(policy);
+	if (r == 0 && !backend_find(config_str(c, "sandbox.backend"), err))
+		r = -EINVAL;
+	if (r == 0 && str_eq(config_str(c, "undo.external"), "lock"))
+		r = lock_start(&lock, no_folders, err);
+	lock_stop(lock);
+	return r;
 }
 
 static void own_load(struct own *own)
@@ -88,6 +109,8 @@ static void own_load(struct own *own)
 	spec.state_dir = own->state;
 	if (config_load(&own->config, &spec, &own->err) < 0)
 		own->config = NULL;
+	else if (own_check(own, &own->err) == 0)
+		own->err = (struct err){0};
 }
 
 /* Returns the nearest existing directory above path: the first session makes the rest. Heap. */
@@ -125,7 +148,7 @@ static void probe_own(const struct own *own, const struct backend *be, struct pr
 	const char *top = own->home ? folders_private(own->home) : NULL;
 	int e = dir ? try_state(dir) : 0;
 
-	if (!own->config)
+	if (own->err.code)
 		probe_add(r, own->home ? "settings" : "home", true, false, own->err.text, "");
 	if (top && !str_eq(be->name, "landlock")) {
 		AUTO_FREE char *found =
@@ -157,28 +180,36 @@ static bool is_dynamic(const struct config *config)
 }
 
 /* Applies sandbox.landlock=off to the report. Returns the bits that are left. */
-static uint32_t without_landlock(const struct own *own, const struct backend *be,
-				 struct probe_report *r, uint32_t bits)
+static uint32_t without_landlock(const struct own *own, struct probe_report *r, uint32_t bits)
 {
 	struct probe *landlock = NULL;
-	bool gate = false;
 
-	for (size_t i = 0; i < r->n; i++) {
-		gate |= r->list[i].ok && str_eq(r->list[i].name, "read gate (FUSE)");
+	for (size_t i = 0; i < r->n; i++)
 		if (str_eq(r->list[i].name, "Landlock"))
 			landlock = &r->list[i];
-	}
 	if (!landlock || !own->config || config_bool(own->config, "sandbox.landlock"))
 		return bits;
-	landlock->ok = false;
-	/* In dynamic mode reading needs the FUSE gate or Landlock. */
-	landlock->needed = str_eq(be->name, "landlock") || (is_dynamic(own->config) && !gate);
+	landlock->ok = landlock->needed = false; /* whether a session starts: probe_wanted() */
 	snprintf(landlock->found, sizeof(landlock->found),
 		 "switched off in your settings (sandbox.landlock)");
 	snprintf(landlock->remedy, sizeof(landlock->remedy),
-		 "%sset sandbox.landlock to true for the whole protection",
-		 landlock->needed ? "use --mode static with native or bwrap, or " : "");
+		 "set sandbox.landlock to true for the whole protection");
 	return bits & ~(uint32_t)BACKEND_FILES;
+}
+
+/* Adds the refusal of settings that this host does not support, in the words of cordon run. */
+static void probe_wanted(const struct backend *be, const struct spawn_spec *wanted,
+			 struct probe_report *r)
+{
+	struct err err = {0};
+
+	/* Only the trial has mounted the gate, without which these settings do not start. */
+	for (size_t i = 0; i < r->n; i++)
+		if (str_eq(r->list[i].name, "read gate (FUSE)") && wanted->dynamic &&
+		    (wanted->read_gate == READ_GATE_FUSE || wanted->landlock_off))
+			r->list[i].needed = true;
+	if (be->check && be->check(wanted, &err) < 0)
+		probe_add(r, "settings", true, false, err.text, "");
 }
 
 /* Adds how tools find their caches (core/session/start/homes.h) in a session without options. */
@@ -318,7 +349,7 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 {
 	struct doctor_options o = {0};
 	struct own own = {0};
-	struct vm_settings vm = {0};
+	struct spawn_spec wanted = {0};
 	bool some = false;
 	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
@@ -327,13 +358,15 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 	own_load(&own);
 	folders_keep_out(own.state ? own.state : "/", own.home ? own.home : "/", NULL, own.config);
 	if (own.config)
-		vm = spawn_vm(own.config);
+		wanted = spawn_wanted(own.config);
 	for (size_t i = 0; backends[i]; i++) {
-		struct probe_report report = {.vm = &vm};
+		struct probe_report report = {.vm = &wanted.vm};
 		struct err why = {0};
 		uint32_t bits = backends[i]->probe(&report, &why);
 
-		bits = without_landlock(&own, backends[i], &report, bits);
+		bits = without_landlock(&own, &report, bits);
+		if (own.config && starts(&report))
+			probe_wanted(backends[i], &wanted, &report);
 		if (own.config && starts(&report))
 			probe_homes(backends[i], own.config, own.state, &report);
 		probe_own(&own, backends[i], &report);

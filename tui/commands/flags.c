@@ -143,6 +143,10 @@ int flags_parse(const struct usage *u, int argc, char **argv, void *out, struct 
 		} else if (!rest) {
 			return err_say(err, -EINVAL, "%.*s: takes no arguments: usage: cordon %s",
 				       (int)strcspn(u->synopsis, " "), u->synopsis, u->synopsis);
+		} else if (flags && rest->most && rest->n == rest->most) {
+			return err_say(
+				err, -EINVAL, "%.*s: unexpected argument '%s': usage: cordon %s",
+				(int)strcspn(u->synopsis, " "), u->synopsis, argv[i], u->synopsis);
 		} else {
 			strings_add(rest, argv[i]);
 		}

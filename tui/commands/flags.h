@@ -21,6 +21,7 @@ struct usage {
 };
 
 /* Stores argv in the command's struct and *rest ("-3" and everything after "--" are arguments).
- * rest NULL: the command takes none. Returns 0; 1 after printing --help; -EINVAL. */
+ * rest NULL: the command takes none; rest->most: it takes no more. Returns 0; 1
+ * after printing --help; -EINVAL. */
 int flags_parse(const struct usage *u, int argc, char **argv, void *out, struct strings *rest,
 		struct err *err) MUST_USE;

@@ -314,6 +314,8 @@ int cmd_log(int argc, char **argv, struct err *err)
 		r = err_say(
 			err, -EINVAL,
 			"--adopt, --discard, --prune: take no path: the whole history is meant");
+	if (r == 0 && args.n && o.turns)
+		r = err_say(err, -EINVAL, "--turns: takes no path: it lists prompts, not files");
 	if (r == 0 && !o.prune && (o.oldest.keep || o.oldest.older_than || o.oldest.size))
 		r = err_say(err, -EINVAL,
 			    "--keep, --older-than, --size: only with --prune, which removes steps");

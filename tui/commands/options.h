@@ -10,6 +10,7 @@ struct strings {
 	const char **list; /* borrowed strings, owned array */
 	size_t n;
 	size_t ahead; /* number of arguments before "--", by flags_parse() */
+	size_t most;  /* most arguments before "--" that flags_parse() takes; 0: any number */
 };
 void strings_add(struct strings *s, const char *v);
 void strings_done(struct strings *s);

@@ -410,10 +410,14 @@ static int check(const struct here *at, const char *file, struct err *err)
 static int check_words(const struct strings *w, struct err *err)
 {
 	const char *verb = w->n ? w->list[0] : "";
-	size_t least = 1 + str_eq(verb, "check"), most = str_eq(verb, "list") ? SIZE_MAX : 2;
+	bool list = str_eq(verb, "list");
+	size_t least = 1 + str_eq(verb, "check"), most = list ? SIZE_MAX : 2;
 
-	if ((str_eq(verb, "list") || str_eq(verb, "check") || str_eq(verb, "trust") ||
-	     str_eq(verb, "forget")) &&
+	if (list && w->ahead > 1)
+		return err_say(err, -EINVAL,
+			       "policy list: unexpected argument '%s': put -- before a command",
+			       w->list[1]);
+	if ((list || str_eq(verb, "check") || str_eq(verb, "trust") || str_eq(verb, "forget")) &&
 	    w->n >= least && w->n <= most)
 		return 0;
 	return err_say(err, -EINVAL, "policy: usage: cordon %s", usage.synopsis);

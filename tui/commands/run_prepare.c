@@ -248,17 +248,9 @@ static int choose_backend(struct run *run, struct err *err)
 {
 	const char *name =
 		run->opt.backend ? run->opt.backend : config_str(run->config, "sandbox.backend");
-	AUTO_BUF struct buf known = BUF_INIT;
 
-	if (!name)
-		name = "native";
-	run->spec.backend = backend_find(name);
-	if (run->spec.backend)
-		return 0;
-	for (size_t i = 0; backends[i]; i++)
-		buf_fmt(&known, "%s%s", i ? ", " : "", backends[i]->name);
-	return err_say(err, -EINVAL, "backend '%s': there is none of that name: this build has: %s",
-		       name, known.data);
+	run->spec.backend = backend_find(name, err);
+	return run->spec.backend ? 0 : -EINVAL;
 }
 
 static int check_words(const struct run_options *o, struct err *err)
@@ -399,26 +391,6 @@ static int check_home(const struct run *run, struct err *err)
 		run->home, top, run->home);
 }
 
-/* Refuses settings about variables that would be without effect. */
-static int check_variables(const struct config *c, struct err *err)
-{
-	const char *const *names = NULL, *const *values = NULL;
-
-	config_list(c, "sandbox.env", &names);
-	for (; names && *names; names++)
-		if (strchr(*names, '='))
-			return err_say(err, -EINVAL,
-				       "sandbox.env '%s': say a name alone: sandbox.set-env takes "
-				       "NAME=VALUE",
-				       *names);
-	config_list(c, "sandbox.set-env", &values);
-	for (; values && *values; values++)
-		if (**values == '=' || !strchr(*values, '='))
-			return err_say(err, -EINVAL, "sandbox.set-env '%s': say NAME=VALUE",
-				       *values);
-	return 0;
-}
-
 /* Keeps programs in places that the agent may write from being run outside. */
 static int keep_out(const struct run *run, struct err *err)
 {
@@ -470,8 +442,6 @@ int run_prepare(struct run *run, struct err *err)
 		r = choose_backend(run, err);
 	if (r == 0)
 		r = check_home(run, err);
-	if (r == 0)
-		r = check_variables(run->config, err);
 	if (r == 0)
 		r = run_choose_network(run, err);
 	if (r == 0)

@@ -128,7 +128,7 @@ static bool is_shown(const struct standing *s, const char *kind, const char *pat
 static bool has_layers(const struct config *c)
 {
 	const char *name = config_str(c, "sandbox.backend");
-	const struct backend *b = backend_find(name ? name : "native");
+	const struct backend *b = backend_find(name ? name : "native", NULL);
 
 	return b && b->homes;
 }
@@ -388,7 +388,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 {
 	AUTO_HERE struct here p = {0};
 	struct why_options o = {0};
-	AUTO_STRINGS struct strings args = {0};
+	AUTO_STRINGS struct strings args = {.most = 2};
 	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0 && (args.n < 2 || !args.list)) {

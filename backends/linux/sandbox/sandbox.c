@@ -167,23 +167,37 @@ static int open_door(struct sandbox *sb, const struct filter_spec *filter,
 	return r < 0 ? r : -EIO; /* err says why */
 }
 
-static int choose_read_door(struct sandbox *sb, const struct builder *builder,
-			    const struct spawn_spec *spec, struct err *err)
+/* Chooses how reads are held. no_fuse: it is known that no gate can be mounted. */
+static int choose_read_door(enum read_door *ret, const struct builder *builder,
+			    const struct spawn_spec *spec, bool no_fuse, struct err *err)
 {
 	int r = -EOPNOTSUPP;
 
 	if (!spec->dynamic)
 		return 0;
-	if (builder->gates && spec->read_gate != READ_GATE_TRAP && !sb->no_fuse)
+	if (builder->gates && spec->read_gate != READ_GATE_TRAP && !no_fuse)
 		r = gate_probe();
-	sb->plan.read = r == 0 ? READ_FUSE : READ_TRAP;
+	*ret = r == 0 ? READ_FUSE : READ_TRAP;
 	if (!builder->gates && spec->read_gate == READ_GATE_FUSE)
 		return err_say(err, r,
 			       "the read gate by FUSE comes with --backend native only: leave "
 			       "sandbox.read-gate=fuse out, and every open is trapped");
 	if (r < 0 && spec->read_gate == READ_GATE_FUSE)
 		return err_set(err, r, "mount a FUSE file system as the read gate");
+	if (r < 0 && spec->landlock_off)
+		return err_say(
+			err, -EINVAL,
+			"with sandbox.landlock=off nothing in the kernel limits reading here: "
+			"use --mode static, or a host with FUSE");
 	return 0;
+}
+
+int sandbox_check(const struct builder *builder, const struct spawn_spec *wanted, struct err *err)
+{
+	enum read_door read;
+	int r = choose_read_door(&read, builder, wanted, false, err);
+
+	return r < 0 ? r : sandbox_check_limits(&wanted->limits, err);
 }
 
 static int open_gate(struct sandbox *sb, struct err *err)
@@ -262,7 +276,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	sb->limits = spec->limits;
 	sb->spec = spec;
 	if (r == 0)
-		r = choose_read_door(sb, builder, spec, err);
+		r = choose_read_door(&sb->plan.read, builder, spec, sb->no_fuse, err);
 	if (r == 0)
 		r = (builder->plan ? builder->plan : plan_make)(&sb->plan, spec, err);
 	if (sb->plan.read == READ_TRAP) {
@@ -270,10 +284,6 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		floor.trees = &sb->plan.trees;
 		floor.shut = sb->plan.shut;
 	}
-	if (r == 0 && sb->plan.read == READ_TRAP && spec->landlock_off)
-		r = err_say(err, -EINVAL,
-			    "with sandbox.landlock=off nothing in the kernel limits reading here: "
-			    "use --mode static, or a host with FUSE");
 	if (r == 0 && sb->plan.own)
 		r = prepare_alone(sb, spec, &filter, &floor, err);
 	if (r == 0)

@@ -105,6 +105,9 @@ int namespaces_expect(int sock, enum note_kind kind, int *fds, size_t n, int *re
 /* Receives root and namespaces from pid 1. */
 int namespaces_take(struct namespaces *c, int *ret_status, struct err *err) MUST_USE;
 
+/* struct backend's check(), for the settings that all builders serve. */
+int sandbox_check(const struct builder *builder, const struct spawn_spec *wanted, struct err *err)
+	MUST_USE;
 /* struct backend's launch(), enter(), signal() and stop(). */
 int sandbox_launch(const struct builder *builder, struct sandbox **ret, struct door **ret_door,
 		   const struct spawn_spec *spec, struct keeper *k, int *ret_status,

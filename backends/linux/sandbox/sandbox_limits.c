@@ -30,6 +30,20 @@ static int refuse_limit(unsigned lacks, struct err *err)
 		       "cordon as an ordinary user, or set it to 0 (no limit)");
 }
 
+int sandbox_check_limits(const struct spawn_limits *limits, struct err *err)
+{
+	AUTO_FREE char *name = xasprintf("check-%d", (int)getpid());
+	struct err ignored = {0};
+	struct cgroup made = {0};
+	unsigned lacks = needs_cgroup(limits);
+
+	if (lacks && cgroup_may_exist() && cgroup_make(&made, name, limits, &ignored) == 0) {
+		lacks &= ~made.what;
+		cgroup_remove(&made);
+	}
+	return lacks ? refuse_limit(lacks, err) : 0;
+}
+
 int sandbox_place_limits(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
 {
 	const struct spawn_limits *limits = &spec->limits;

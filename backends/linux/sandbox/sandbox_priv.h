@@ -50,3 +50,5 @@ int sandbox_start_program(struct sandbox *sb, struct door *door, int *ret_status
  */
 int sandbox_place_limits(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
 	MUST_USE;
+/* Returns an error if sandbox_place_limits() would refuse a limit that the user named. */
+int sandbox_check_limits(const struct spawn_limits *limits, struct err *err) MUST_USE;

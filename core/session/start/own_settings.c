@@ -22,26 +22,13 @@ static const char id_letters[] = "0123456789abcdef";
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static bool is_word(const char *s, size_t len)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-
-	return len && len <= 64 && strspn(s, letters) == len;
-}
-
 /* Reads "NAME" or "NAME/BELOW". BELOW is where the files are below the directory; NULL: in it. */
 static const char *variable_of(const struct config *c, size_t *ret_len, const char **ret_below)
 {
 	const char *set = config_str(c, "sandbox.settings-variable");
-	size_t len = set ? strcspn(set, "/") : 0;
-	const char *below = set && set[len] ? set + len + 1 : NULL;
 
-	if (!is_word(set ? set : "", len))
-		return NULL;
-	if (below && (!*below || strchr(below, '/') || str_eq(below, ".") || str_eq(below, "..")))
-		return NULL;
-	*ret_len = len;
-	*ret_below = below;
+	*ret_len = set ? strcspn(set, "/") : 0;
+	*ret_below = set && set[*ret_len] ? set + *ret_len + 1 : NULL;
 	return set;
 }
 
@@ -69,7 +56,7 @@ char *own_settings_dir(const struct config *c)
 		if (strncmp(list[n], profile, len) != 0 || (*id && *id != ' '))
 			continue;
 		id += strspn(id, " ");
-		if (strlen(id) <= 32 && strspn(id, id_letters) == strlen(id))
+		if (strspn(id, id_letters) == strlen(id)) /* else another profile's, with a blank */
 			return xasprintf("own/%s%s%s", profile, *id ? "-" : "", id);
 	}
 	return NULL;

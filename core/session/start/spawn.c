@@ -46,7 +46,7 @@ static struct spawn_limits limits_of(const struct config *c)
 	return l;
 }
 
-struct vm_settings spawn_vm(const struct config *c)
+static struct vm_settings vm_of(const struct config *c)
 {
 	return (struct vm_settings){
 		.memory = config_int(c, "vm.memory"),
@@ -56,6 +56,29 @@ struct vm_settings spawn_vm(const struct config *c)
 		.persistent = str_eq(config_str(c, "vm.mode"), "persistent"),
 		.kernel = config_str(c, "vm.kernel"),
 	};
+}
+
+static enum read_gate read_gate_of(const struct config *c)
+{
+	const char *name = config_str(c, "sandbox.read-gate");
+
+	if (str_eq(name, "fuse"))
+		return READ_GATE_FUSE;
+	return str_eq(name, "trap") ? READ_GATE_TRAP : READ_GATE_AUTO;
+}
+
+struct spawn_spec spawn_wanted(const struct config *c)
+{
+	struct spawn_spec wanted = {
+		.landlock_off = !config_bool(c, "sandbox.landlock"),
+		.dynamic = str_eq(config_str(c, "sandbox.mode"), "dynamic"),
+		.read_gate = read_gate_of(c),
+		.limits = limits_of(c),
+		.vm = vm_of(c),
+	};
+
+	config_list(c, "sandbox.overlay", &wanted.overlays);
+	return wanted;
 }
 
 /* Makes the tools' cache below the state directory, which does not exist inside. Without it they
@@ -166,15 +189,6 @@ static void find_tools(struct spawn_plan *p, const struct session_spec *spec)
 	if (!p->tools)
 		log_warn("session", "tools.safe: no safe-tools beside %s: install cordon anew",
 			 self);
-}
-
-static enum read_gate read_gate_of(const struct config *c)
-{
-	const char *name = config_str(c, "sandbox.read-gate");
-
-	if (str_eq(name, "fuse"))
-		return READ_GATE_FUSE;
-	return str_eq(name, "trap") ? READ_GATE_TRAP : READ_GATE_AUTO;
 }
 
 /* Returns the path of the program (heap), or NULL if there is none. */
@@ -344,7 +358,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.dynamic = spec->dynamic,
 		.read_gate = read_gate_of(spec->config),
 		.limits = limits_of(spec->config),
-		.vm = spawn_vm(spec->config),
+		.vm = vm_of(spec->config),
 	};
 	r = spawn_window(p, spec, err);
 	if (r < 0) {

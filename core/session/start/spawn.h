@@ -59,6 +59,8 @@ void spawn_broker_sockets(struct spawn_plan *p, const struct session_spec *spec)
 void spawn_broker_env(struct spawn_plan *p, const struct broker *b);
 /* Adds the secrets, when all else is filled in. */
 void spawn_secrets(struct spawn_plan *p, const struct session_spec *spec);
-struct vm_settings spawn_vm(const struct config *c); /* vm.*; c owns the strings */
+/* Returns only the settings that a host may not support, for struct backend's check(). c owns
+ * strings and lists. */
+struct spawn_spec spawn_wanted(const struct config *c);
 /* Returns -EINVAL if one of the descriptors would let the agent reach more of the host. */
 int spawn_check_stdio(const int stdio[3], bool network, struct err *err) MUST_USE;

@@ -10,7 +10,9 @@ _cordon() {
 		_command_offset $((i + 1)) 2>/dev/null
 		return
 	fi
-	help=$(cordon "${sub:-run}" --help 2>/dev/null)
+	# `cordon help` runs nothing; for a program, as in `cordon make`, it prints another usage.
+	help=$(cordon help "${sub:-run}" 2>/dev/null)
+	[[ -z $sub || $sub == run || $help == "usage: cordon $sub "* || $help == "usage: cordon $sub"$'\n'* ]] || help=
 	if [[ $cur == -* ]]; then
 		values=$(sed -n 's/^  \(--[a-z-]*\).*/\1/p' <<<"$help" | sort -u)
 	elif [[ $prev == --* ]]; then
