@@ -343,4 +343,27 @@ TEST(no_edit_is_found_where_the_lasting_one_wrote_before_and_after)
 	undo_all(f, 2, before);
 }
 
+/* The short one has no record of its file, so its image of the path shows the other's work. */
+TEST(a_file_that_came_and_went_where_the_other_removed_a_directory)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct step *brief, *other;
+
+	one_step(f, "mkdir d", md(f, "d"));
+	begin(f, "echo >d; rm d");
+	brief = begin_beside(f, "rmdir d");
+	assert_int_equal(rd(f, "d"), 0);
+	other = f->s;
+	f->s = brief;
+	assert_int_equal(put(f, "d", "x\n"), 0);
+	assert_int_equal(rm(f, "d"), 0);
+	committed(f);
+	commit_other(f, other);
+	must(f, undo(f, 3, 0));
+	must(f, redo(f, 0));
+	must(f, undo(f, 1, 0));
+	undo_all(f, 2, before);
+}
+
 TESTS(fix_setup, fix_teardown)

@@ -174,11 +174,38 @@ static void take_away(struct vtree *t, const struct rec *r, uint32_t dir, const 
 	u64_set_done(&list);
 }
 
+/* Adds the directories above the path that do not exist, as a rollback makes them: a step does not
+ * record that it removed a directory of its own. Returns the one of the path's last name. */
+static uint32_t make_dirs(struct vtree *t, int root, const char *path)
+{
+	AUTO_FREE char *names = xstrdup(path);
+	const char *leaf;
+	uint32_t dir = tree_walk(t, root, "", &leaf);
+	char *name = names;
+
+	for (char *slash; (slash = strchr(name, '/')); name = slash + 1) {
+		uint32_t up = dir;
+
+		*slash = '\0';
+		dir = tree_enter(t, up, name, strlen(name));
+		if (dir != NO_NODE)
+			continue;
+		dir = tree_add_node(t, new_node);
+		if (!t->keeps)
+			state_of(t, dir, NULL)->side =
+				(struct change_side){.exists = true, .mode = S_IFDIR | 0755};
+		tree_set_child(t, up, name, dir);
+	}
+	return dir;
+}
+
 static void put(struct vtree *t, const struct rec *r, uint32_t node)
 {
 	const char *leaf;
 	uint32_t dir = tree_walk(t, r->root, r->path, &leaf);
 
+	if (dir == NO_NODE && node != NO_NODE)
+		dir = make_dirs(t, r->root, r->path);
 	if (dir == NO_NODE || !*leaf)
 		return;
 	take_away(t, r, dir, leaf);
