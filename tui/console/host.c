@@ -41,9 +41,7 @@ static void on_settle(uv_timer_t *timer)
 
 	if (!c || !c->ui || !h->term || h->replay || h->pty.fd < 0)
 		return;
-	pane = c->ui->layout.pane[PANE_TERMINAL];
-	if (c->ui->layout.mode == LAYOUT_TOO_SMALL)
-		pane = c->ui->layout.body;
+	pane = ui_agent_pane(c->ui);
 	if (pane.w == h->pane_w && pane.h == h->pane_h)
 		return;
 	h->pane_w = pane.w;
