@@ -1,5 +1,5 @@
 #!/bin/bash
-# agent_asks - an agent's own question counts as "asks": its hook reports it, or else its bell or the menu on its screen.
+# agent_asks - an agent's own question counts as "asks": its hook reports it, else its bell or the menu on its screen.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
