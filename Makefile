@@ -249,7 +249,7 @@ again = $(MAKE) --no-print-directory DEPS=no $(if $(findstring -j,$(MAKEFLAGS)),
 run: deps ## build and open the console; CMD='...' runs that instead of your shell, with OPTS='...'
 	$(Q)$(again) all
 	$(Q)build/cordon run $(OPTS) -- $(if $(CMD),$(CMD),"$${SHELL:-/bin/sh}" || \
-		{ r=$$?; [ $$r -lt 125 ] || [ $$r -gt 127 ] || exit $$r; }) # how a shell ended is no error of make's
+		[ $$? != 125 ]) # how a shell ended is no error of make's: 127 after a mistyped last command, too
 
 # ---- dependencies --------------------------------------------------------------------------------
 DEPS_apt := gcc libc6-dev pkg-config libuv1-dev libncurses-dev libcjson-dev libzstd-dev \

@@ -226,13 +226,20 @@ static int by_path(struct trail *a, struct trail *b)
 static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
 {
 	int k = journal_list(j, false, ret, ret_n, err);
+	struct step_info *undone = NULL;
+	size_t n = 0;
 
 	if (k < 0 || *ret_n > 0)
 		return k;
 	step_info_free(*ret, 0);
 	*ret = NULL;
-	err_say(err, -ENOENT, "no steps yet: nothing to show");
-	return -ENOENT;
+	k = journal_list(j, true, &undone, &n, err);
+	step_info_free(undone, n);
+	if (k < 0)
+		return k;
+	return err_say(err, -ENOENT,
+		       n ? "all steps are undone: nothing to show, until a redo or a new step"
+			 : "no steps yet: nothing to show");
 }
 
 static int load_step(struct range *r, struct journal *j, int64_t id, struct err *err)

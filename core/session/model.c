@@ -123,13 +123,23 @@ struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *c
 	return r;
 }
 
-/* Returns whether the newest output or row is not older than that. */
+/* Returns whether the newest output, or the newest row about a process, is not older than that.
+ * Other rows tell of the user, or of cordon. */
 static bool was_active(const struct model *m, int64_t us)
 {
-	const struct row *newest = m->row_count ? model_row(m, m->row_count - 1) : NULL;
+	int64_t since = clock_wall_us() - us;
 
-	return (m->printed_us && clock_mono_us() - m->printed_us < us) ||
-	       (newest && clock_wall_us() - newest->wall_us < us);
+	if (m->printed_us && clock_mono_us() - m->printed_us < us)
+		return true;
+	for (size_t i = m->row_count; i > 0; i--) {
+		const struct row *r = model_row(m, i - 1);
+
+		if (!r || r->wall_us <= since)
+			break;
+		if (r->pid)
+			return true;
+	}
+	return false;
 }
 
 const char *model_state(const struct model *m)

@@ -292,7 +292,7 @@ size_t model_running(const struct model *m, const struct step_row **newest);
  * "working", "idle". Without a report about the turn it works while a command runs, or if it
  * printed or did something in the last MODEL_REST_US. */
 const char *model_state(const struct model *m);
-#define MODEL_REST_US 8000000				  /* a working agent prints more often */
+#define MODEL_REST_US 3000000				  /* a working agent prints more often */
 void model_add_ask(struct model *m, const struct ask *a); /* copies everything */
 /* Updates a held step. Returns true if the step is new. */
 bool model_set_held(struct model *m, const struct guard_report *r);

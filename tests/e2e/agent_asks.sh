@@ -1,5 +1,5 @@
 #!/bin/bash
-# agent_asks - an agent's own question counts as "asks": its hook reports it, or else its bell.
+# agent_asks - an agent's own question counts as "asks": its hook reports it, else its bell or the menu on its screen.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox python3
@@ -35,6 +35,12 @@ while True:
         hook("Stop")
     if word == "edit":
         hook("PreToolUse", tool_name="Edit", tool_input={"file_path": "x"})
+    if word == "menu":
+        print("\033[H\033[2JDo you trust this folder?\r\n \u276f 1. Yes\r\n   2. No, exit", flush=True)
+        continue
+    if word == "prompt":
+        print("\033[H\033[2J\u276f 1. list\r\n  2. of a user\r\n\u276f ", flush=True)
+        continue
     print("did", word, flush=True)
 A
 sed -i "s|CORDON|$CORDON|" "$TEST_TMP/bin/fake"
@@ -61,6 +67,19 @@ keys Tab
 type_text y
 goes_on "who types answers"
 loses '\? fake asks' "and the bar is calm"
+
+tell menu
+asks "a menu on its screen is a question"
+sees '> agent \? asks ' "the pane says so"
+keys Down
+tell prompt
+goes_on "and none is left where the screen has a prompt below"
+tell menu
+asks "it asks again"
+keys 1
+goes_on "whoever answers is believed at once"
+tell prompt
+sees 'of a user' "the menu has gone"
 
 tell permission
 asks "its hook tells that it asks for a permission"

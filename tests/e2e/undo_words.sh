@@ -47,6 +47,8 @@ out=$(cordon_in "$dir" redo 2 2>&1)
 like "$out" "^cordon: '2': redo takes no number" "redo takes none"
 out=$(cordon_in "$dir" redo -2 2>&1)
 like "$out" "^cordon: '-2': redo takes no number" "with a sign, too"
+out=$(cordon_in "$dir" redo -n 2 2>&1)
+like "$out" "^cordon: '-n': redo takes no number.* a second redo" "and -n, which says what to do"
 out=$(cordon_in "$dir" redo --all-places 2>&1)
 like "$out" "^cordon: unknown option '--all-places'" "nor --all-places"
 is "$(steps)" 4 "nothing was undone"

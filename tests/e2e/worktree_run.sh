@@ -65,6 +65,9 @@ like "$(cd "$top" && "$CORDON" worktree merge w1 --yes)" "Nothing to merge" "not
 # ---- a conflict is left to the human
 seq 19 >"$top/lines" && echo mine >>"$top/lines" && git -C "$top" commit -qam mine
 mine=$(git -C "$top" rev-parse HEAD)
+echo unsaved >>"$top/lines"
+like "$(cd "$top" && "$CORDON" worktree merge two --yes 2>&1)" $'overwritten by merge:\n {8}lines\n' "git's list of files in the way is legible"
+git -C "$top" checkout -q lines
 out=$(cd "$top" && "$CORDON" worktree merge two --yes 2>&1)
 is "$?" 1 "a conflict is no success"
 like "$out" "did not finish the merge in $top: resolve" "and is said"

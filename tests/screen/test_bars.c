@@ -81,6 +81,39 @@ TEST(what_waits_stays_beside_a_message)
 	assert_true(scene_shows(s, "? 2 waiting  Something happened."));
 }
 
+/* The last word fits, or not; a word that is longer than the row is cut. */
+TEST_WITH(a_long_message_takes_the_row_below, NULL, NULL)
+{
+	static const struct {
+		const char *says, *first, *second;
+	} cases[] = {
+		{"It is 38 columns wide, as this row is.",
+		 " It is 38 columns wide, as this row is.", NULL},
+		{"It has 39 columns, and the last is off.", " It has 39 columns, and the last is",
+		 " off."},
+		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		 " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…", NULL},
+		{"Nobody else changed anything here that could be kept, and neither did you, or "
+		 "anyone",
+		 " Nobody else changed anything here that",
+		 " could be kept, and neither did you, o…"},
+	};
+	struct scene s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		scene_init(&s, 40, 12, DEPTH_256);
+		scene_fill(&s);
+		scene_draw(&s);
+		ui_say(s.ui, "%s", cases[i].says);
+		if (!scene_shows(&s, cases[i].first))
+			fail_msg("%s", cases[i].first);
+		if (cases[i].second && !scene_shows(&s, cases[i].second))
+			fail_msg("%s", cases[i].second);
+		scene_done(&s);
+	}
+}
+
 TEST(secrets_are_named_in_the_status_bar)
 {
 	struct scene *s = *state;

@@ -932,4 +932,30 @@ TEST_WITH(layouts_keep_to_their_sizes, NULL, NULL)
 	assert_int_equal(layout_compute(200, 60, 0, true, NULL).mode, LAYOUT_TABS);
 }
 
+/* In tabs, zoomed, or behind a list: looking elsewhere does not change the agent's terminal. */
+TEST_WITH(the_agents_pane_keeps_its_size_while_hidden, NULL, NULL)
+{
+	static const int sizes[][2] = {{44, 24}, {80, 24}, {120, 40}, {40, 12}};
+	struct scene s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct rect shown, hidden;
+
+		scene_init(&s, sizes[i][0], sizes[i][1], DEPTH_256);
+		scene_fill(&s);
+		ui_focus(s.ui, PANE_TERMINAL);
+		shown = ui_agent_pane(s.ui);
+		assert_true(shown.w > 30 && shown.h > 5);
+		ui_focus(s.ui, PANE_STEPS);
+		hidden = ui_agent_pane(s.ui);
+		assert_memory_equal(&hidden, &shown, sizeof(shown));
+		s.ui->zoom = true;
+		ui_focus(s.ui, PANE_AUDIT);
+		hidden = ui_agent_pane(s.ui);
+		assert_memory_equal(&hidden, &shown, sizeof(shown));
+		scene_done(&s);
+	}
+}
+
 TESTS(scene_set_up, scene_tear_down)

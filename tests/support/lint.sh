@@ -107,7 +107,7 @@ floors tui/term "\
 extra filter glyph scrollback pty
 line
 inside
-bulk cells cluster copy_mode encode pen reflow respond search sequence sieve snapshot term view wrap" 'term snapshot'
+bulk cells cluster copy_mode encode menu pen reflow respond search sequence sieve snapshot term view wrap" 'term snapshot'
 
 # Folders as floors, the lowest first. Files directly in the folder are above them all, its public headers below.
 folder_floors() {

@@ -23,6 +23,7 @@ struct fake {
 
 static const struct fake *table;
 static size_t table_len;
+static bool all_undone;
 
 static struct change_side side(const char *text, mode_t mode, size_t len)
 {
@@ -37,10 +38,10 @@ static struct change_side side(const char *text, mode_t mode, size_t len)
 int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
 		 struct err *err)
 {
-	(void)j, (void)undone, (void)err;
+	(void)j, (void)err;
 	*ret = xcalloc(table_len, sizeof(**ret));
 	*ret_n = 0;
-	for (size_t i = table_len; i > 0; i--)
+	for (size_t i = undone == all_undone ? table_len : 0; i > 0; i--)
 		if (*ret_n == 0 || (*ret)[*ret_n - 1].id != table[i - 1].step)
 			(*ret)[(*ret_n)++].id = table[i - 1].step;
 	return 0;
@@ -263,6 +264,13 @@ TEST(no_steps)
 	table_len = 0;
 	assert_int_equal(diff_newest_paths(NULL, NULL, add_line, &got, &err), -ENOENT);
 	assert_int_equal(diff_range_paths(NULL, 0, 0, NULL, add_line, &got, &err), -ENOENT);
+	assert_string_equal(err.text, "no steps yet: nothing to show");
+	table = (const struct fake[]){{.step = 1}};
+	table_len = 1;
+	all_undone = true;
+	assert_int_equal(diff_newest_paths(NULL, NULL, add_line, &got, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "all steps are undone"));
+	all_undone = false;
 	assert_string_equal(got.data, "");
 }
 

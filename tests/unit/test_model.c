@@ -73,6 +73,22 @@ TEST(what_was_undone_stays_so)
 	model_done(&m);
 }
 
+/* An edit of the user's, or a note, is no work of the agent. */
+TEST(rows_about_processes_are_work)
+{
+	struct model m;
+
+	model_init(&m);
+	assert_string_equal(model_state(&m), "idle");
+	model_add_row(&m, ROW_EXTERNAL, 0, 0, 0, "edit", "a", NULL);
+	model_add_row(&m, ROW_NOTE, 0, 0, 0, "note", "detached", NULL);
+	assert_string_equal(model_state(&m), "idle");
+	model_add_row(&m, ROW_TOUCH, 1, 42, 0, "write", "a", NULL);
+	model_add_row(&m, ROW_NOTE, 0, 0, 0, "note", "detached", NULL);
+	assert_string_equal(model_state(&m), "working");
+	model_done(&m);
+}
+
 /* The end of the turn, if something tells it, counts more than what is still drawn or runs. */
 TEST(the_end_of_a_turn_is_rest)
 {

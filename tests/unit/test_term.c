@@ -424,4 +424,43 @@ TEST(drawn_into_a_part_of_the_surface)
 	surface_done(&s);
 }
 
+/* Screens of agents, cut to the columns that matter. */
+TEST(a_menu_waits_for_the_user)
+{
+	static const struct {
+		const char *screen;
+		bool menu;
+	} cases[] = {
+		{"Do you trust?\r\n \xe2\x9d\xaf 1. Yes\r\n   2. No, exit\r\n Esc to cancel", true},
+		{"\xe2\x94\x82 Trust this folder?\r\n\xe2\x94\x82 \xe2\x97\x8f 1. Trust\r\n"
+		 "\xe2\x94\x82   2. Don't trust",
+		 true},
+		{"  1. Yes, continue\r\n     and ask no more\r\n\xe2\x80\xba 2. No, quit\r\n enter",
+		 true},
+		{"> 1. Yes\r\n  2. No", true},
+		{"", false},
+		{"$ cat list\r\n1. one\r\n2. two\r\n$ ", false},
+		{"> 1. quoted\r\n> 2. twice", false},
+		{"\xe2\x97\x8f 1. First\r\n  2. Then\r\n\xe2\x9d\xaf",
+		 false}, /* an answer, the prompt */
+		{"\xe2\x80\xba 1. mend it\r\n  2. test it\r\n\xe2\x80\xba Ask Codex", false},
+		{"\xe2\x80\xba version 2.\r\n  3. text", false},
+		{"\xe2\x9d\xaf 1. alone", false},
+	};
+	struct pane p;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		pane_init(&p, 5, 40);
+		pane_feed(&p, cases[i].screen);
+		if (term_shows_menu(p.t) != cases[i].menu)
+			fail_msg("%s", cases[i].screen);
+		pane_feed(&p, "\r\n\r\n\r\n\r\n\r\n\r\n"); /* in the history only */
+		assert_false(term_shows_menu(p.t));
+		term_scroll(p.t, 6);
+		assert_false(term_shows_menu(p.t));
+		pane_done(&p);
+	}
+}
+
 TESTS(pane_setup, pane_teardown)

@@ -70,9 +70,11 @@ static void show_lines(int fd)
 	ssize_t len;
 
 	while (from && (len = getline(&line, &cap, from)) > 0) {
-		bool whole = line[len - 1] == '\n';
+		bool whole = line[len - 1] == '\n', indented = *line == '\t';
 
-		show_text(line, (size_t)len - whole);
+		if (indented) /* names of files, below a sentence */
+			fputs("        ", stdout);
+		show_text(line + indented, (size_t)len - whole - indented);
 		putchar('\n');
 	}
 	if (from)

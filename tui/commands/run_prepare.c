@@ -16,6 +16,7 @@
 #include "tui/commands/run.h"
 #include "tui/commands/standing.h"
 #include "tui/commands/worktree.h"
+#include "tui/look/terminal.h"
 
 void run_done(struct run *run)
 {
@@ -411,6 +412,8 @@ static int enter_worktree(const struct run_options *o, struct err *err)
 	struct worktree_wish w = {.name = o->worktree, .changes = o->with_changes, .run = &rules};
 	int r = o->from_step ? worktree_step(&w, o->from_step, err) : 0;
 
+	if (r == 0 && o->worktree && !o->headless && !o->stdio)
+		r = terminal_check("--headless", err); /* before a worktree is made */
 	if (r < 0)
 		return r;
 	if (!o->worktree && (o->with_changes || o->from_step))

@@ -54,8 +54,8 @@ static int refuse_bare(const struct undo_options *o, const char *arg, struct err
 {
 	if (o->kind == UNDO_REDO)
 		return err_say(err, -EINVAL,
-			       "'%s': redo takes no number: it brings back what the last undo took "
-			       "away",
+			       "'%s': redo takes no number: it brings back all that the last undo "
+			       "took away; a second redo what the undo before it took",
 			       arg);
 	arg += is_negative(arg); /* the sign may belong to a step of an old history */
 	if (arg[strspn(arg, "0123456789")])
@@ -158,6 +158,8 @@ static int parse_one(struct undo_options *o, int argc, char **argv, int *i, stru
 
 	if (r == 0 && o->kind == UNDO_BACK)
 		r = parse_mark(o, argc, argv, i, err);
+	else if (r == 0 && str_eq(arg, "-n"))
+		r = refuse_bare(o, arg, err);
 	if (r != 0)
 		return MIN(r, 0);
 	if (str_eq(arg, "--dry-run"))

@@ -62,6 +62,10 @@ struct host {
 	/* Times of the user's last line, alert, call and key; for host_rests(). */
 	int64_t sent_us, alerted_us, called_us, typed_us;
 	bool agent_asked; /* the user was alerted to the agent's question */
+	/* Menus in the agent's terminal: looks that found one in a row; model.agent_asks is set by
+	 * that alone. */
+	unsigned menu_looks;
+	bool menu_asks;
 };
 
 /* One client's console: its screen, its layout, its keys. */
@@ -124,6 +128,8 @@ void host_keep_line(struct host *h, struct frames *line);
 void host_tell_leaving(struct host *h, const char *words);
 /* Tells every client why the console is over. */
 void host_end(struct host *h, const struct ending *end);
+/* Notes that the agent printed. What follows a key at once is the echo, and no sign of work. */
+void host_printed(struct host *h);
 void host_say(struct host *h, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void host_schedule(struct host *h); /* repaints all */
 void host_changed(struct host *h);  /* after a change of the model */

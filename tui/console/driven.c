@@ -163,7 +163,7 @@ static void printed(void *consoles, const char *bytes, size_t len, int rows, int
 	d->rows = rows;
 	d->cols = cols;
 	if (len)
-		h->model->printed_us = clock_mono_us();
+		host_printed(h);
 	if (!h->term) {
 		keep(d, bytes, len);
 		return;

@@ -11,6 +11,7 @@
 #define SECOND_MS  1000	    /* host_tick() */
 #define ALERT_US   10000000 /* least time between two notifications */
 #define TYPING_US  1000000  /* a bell so soon after a key is a reaction to it */
+#define ECHO_US	   300000   /* output so soon after a key is the key's echo */
 #define FINISH_US  1000000  /* for unread bytes of slow clients at the end */
 #define STALLED_US 5000000  /* a client that reads nothing for so long decides no size */
 
@@ -40,9 +41,7 @@ static void on_settle(uv_timer_t *timer)
 
 	if (!c || !c->ui || !h->term || h->replay || h->pty.fd < 0)
 		return;
-	pane = c->ui->layout.pane[PANE_TERMINAL];
-	if (c->ui->layout.mode == LAYOUT_TOO_SMALL)
-		pane = c->ui->layout.body;
+	pane = ui_agent_pane(c->ui);
 	if (pane.w == h->pane_w && pane.h == h->pane_h)
 		return;
 	h->pane_w = pane.w;
@@ -72,6 +71,14 @@ void host_typed(struct console *c)
 	h->latest = c;
 	console_tell_colors(c);
 	host_settle(h);
+}
+
+void host_printed(struct host *h)
+{
+	int64_t now = clock_mono_us();
+
+	if (now - h->typed_us > ECHO_US)
+		h->model->printed_us = now;
 }
 
 bool host_has_human(const struct host *h, const struct console *but)
@@ -149,12 +156,32 @@ void host_changed(struct host *h)
 /* Notifies the user if the agent has answered the last line and has printed nothing for a while. */
 static void look_for_rest(struct host *h)
 {
-	if (!h->sent_us || h->model->printed_us < h->sent_us || h->model->n_asks ||
-	    h->model->exited || clock_mono_us() - h->model->printed_us < MODEL_REST_US)
+	if (!h->sent_us || h->model->printed_us < h->sent_us ||
+	    !str_eq(model_state(h->model), "idle"))
 		return;
 	h->sent_us = 0;
 	if (host_is_away(h))
 		host_notify(h, "the agent has finished, or waits for you");
+}
+
+/* Sets model.agent_asks while the agent's screen shows a menu. Two looks find it, as the agent may
+ * have drawn a half of its screen; none counts while the user types. */
+static void look_for_menu(struct host *h)
+{
+	const struct model *m = h->model;
+	bool asks, typing = clock_mono_us() - h->typed_us < TYPING_US;
+
+	if (!h->session || !h->term || m->exited || typing)
+		return;
+	h->menu_looks = term_shows_menu(h->term) ? h->menu_looks + 1 : 0;
+	h->menu_asks &= m->agent_asks;
+	asks = h->menu_looks > 1;
+	if (asks == m->agent_asks || (m->agent_asks && !h->menu_asks))
+		return;
+	h->menu_asks = asks;
+	h->agent_asked = asks && !host_is_away(h); /* no bell for who sees it */
+	session_agent_asks(h->session, asks);
+	host_changed(h);
 }
 
 void host_tick(struct host *h)
@@ -168,6 +195,7 @@ void host_tick(struct host *h)
 	}
 	if (h->latest && is_stalled(h->latest))
 		host_settle(h);
+	look_for_menu(h);
 	look_for_rest(h);
 	host_schedule(h);
 }

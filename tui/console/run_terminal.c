@@ -63,7 +63,7 @@ void run_pump(struct run *r)
 	int left = pty_pump(&r->host.pty, r->host.term, PUMP_US);
 
 	if (term_dirty(r->host.term)) {
-		r->host.model->printed_us = clock_mono_us();
+		host_printed(&r->host);
 		host_schedule(&r->host);
 	}
 	if (left > 0)

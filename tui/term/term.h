@@ -142,5 +142,7 @@ const char *term_copy_link(struct term *t);
 
 /* Appends the view's lines as text (no styles, trailing blanks cut), for copying. */
 void term_text(struct term *t, struct buf *out);
+/* Returns whether the screen, wherever the view is, ends with a numbered menu: the agent asks. */
+bool term_shows_menu(struct term *t);
 /* Appends the lines of the history as text, oldest first, and empties the history. */
 void term_take_history(struct term *t, struct buf *out);

@@ -1,4 +1,5 @@
-/* dialog_plan - the dialog before an undo: state of dialog_plan.c (logic), dialog_plan_draw.c. */
+/* dialog_plan - the dialog before an undo: state of dialog_plan.c (logic), dialog_plan_draw.c
+ * and dialog_plan_words.c. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -36,7 +37,18 @@ bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
 /* Returns whether the steps changed files outside the folders alone: without those there is nothing
  * to confirm. */
 bool plan_is_elsewhere(const struct undo_plan *p);
-void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out);
 size_t plan_rows(const struct dialog_plan *d, const struct undo_plan *p);
-const char *plan_verb(const struct dialog_plan *d);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);
+
+/* ---- dialog_plan_words.c */
+const char *plan_verb(const struct dialog_plan *d);
+/* Writes "undo", and the name of the step, if it is the only one. */
+void plan_title(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p, int cols);
+/* Draws what the plan does and warns of, in the dialog's first two rows, and the other ways in the
+ * last but one. */
+void plan_draw_words(const struct dialog_plan *d, const struct undo_plan *p, struct surface *s,
+		     struct rect in);
+void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out);
+/* Returns whether words about git replace the path's row. */
+bool plan_is_gits(const struct dialog_plan *d, const struct undo_entry *e);
+size_t plan_count_gits(const struct dialog_plan *d, const struct undo_plan *p);

@@ -1,4 +1,4 @@
-/* dialog_plan_draw - draws a plan: its paths, conflicts, further places, keys. */
+/* dialog_plan_draw - draws a plan: its paths, conflicts, git, keys. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "tui/console/dialogs/dialog_plan.h"
 #include "tui/console/views/step_stats.h"
 
-#define STEPS_NAMED 6
-#define VERB_COLS   14
-#define VERB_W	    60 /* a narrower row has no verb */
+#define VERB_COLS 14
+#define VERB_W	  60 /* a narrower row has no verb */
+#define NARROW_W  38 /* a narrower row has one blank between two keys */
 
 /* Returns words for a letter: what the undo does to the path. */
 static const char *verb_of(char what)
@@ -93,14 +93,6 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 	}
 }
 
-const char *plan_verb(const struct dialog_plan *d)
-{
-	static const char *const names[] = {
-		[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"};
-
-	return names[d->kind];
-}
-
 /* ---- external edits -------------------------------------------------------------------------- */
 
 /* Counts the paths of the edit that are in conflict with this undo. */
@@ -141,151 +133,6 @@ static void draw_barrier(struct surface *s, struct rect line, const struct undo_
 	surface_text(s, line.x + line.w - w, line.y, w, ROLE_MODAL_LABEL, then);
 }
 
-/* Appends "! 2 edited since by you or another program, 1 not kept: listed first". */
-static void list_conflicts(struct buf *out, const struct undo_plan *p)
-{
-	size_t lost = plan_lost(p), beside = 0, since;
-	const char *comma = "! ";
-
-	for (size_t i = 0; i < p->n_entries; i++)
-		beside += p->entries[i].conflict && p->entries[i].beside;
-	since = p->n_conflicts - lost - beside;
-	if (since) {
-		buf_fmt(out, "%s%zu edited since by you or another program", comma, since);
-		comma = ", ";
-	}
-	if (beside) {
-		buf_fmt(out, "%s%zu changed by a step beside it", comma, beside);
-		comma = ", ";
-	}
-	if (lost)
-		buf_fmt(out, "%s%zu not kept", comma, lost);
-	buf_str(out, ": listed first");
-}
-
-/* Draws a warning about conflicts, and the effect of the choice that was made. */
-static void draw_warning(const struct dialog_plan *d, struct surface *s, struct rect in,
-			 const struct undo_plan *p)
-{
-	AUTO_BUF struct buf b = BUF_INIT;
-
-	if (!p->n_conflicts && !p->n_barriers)
-		return;
-	if (d->flags & UNDO_MERGE)
-		buf_str(&b, "merges what both sides changed, or leaves theirs; Enter shows it");
-	else if (d->flags & UNDO_KEEP_MINE)
-		buf_str(&b, "leaves files that you or another program edited as they are");
-	else if (p->n_conflicts)
-		list_conflicts(&b, p);
-	else if (p->barriers[0].own)
-		buf_str(&b, "! steps of your own go with them: undo fewer, or F takes them, too");
-	else
-		buf_str(&b, "! you or another program edited these paths after the steps");
-	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
-}
-
-void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out)
-{
-	char keys[32];
-
-	ui_keys(ui, PLACE_PLAN, ACTION_ALL_PLACES, keys, sizeof(keys));
-	buf_fmt(out, "%s changed nothing in the project, only files elsewhere: %s undoes those",
-		p->n_ids == 1 ? "This step" : "These steps", keys);
-}
-
-/* Sets ids to the plan's steps, without notes, unless their files go as well. Returns their number.
- */
-static size_t named_steps(const struct dialog_plan *d, const struct undo_plan *p, int64_t **ids)
-{
-	*ids = xcalloc(p->n_ids + 1, sizeof(**ids));
-	for (size_t i = 0; i < p->n_ids; i++)
-		(*ids)[i] = p->ids[i];
-	return d->places ? p->n_ids : model_drop_notes(d->v.ui->spec.model, *ids, p->n_ids);
-}
-
-/* Appends "step 4", "3 steps (6, 5, 4)". */
-static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
-{
-	AUTO_FREE int64_t *ids = NULL;
-	AUTO_BUF struct buf list = BUF_INIT;
-	size_t n = named_steps(d, p, &ids);
-
-	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
-		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
-	if (n == 1)
-		buf_fmt(out, "step %s", list.data);
-	else
-		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > STEPS_NAMED ? ", ..." : "");
-}
-
-/* Writes "undo", and the name of the step, if it is the only one. */
-static void put_title(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p,
-		      int cols)
-{
-	const struct model *m = d->v.ui->spec.model;
-	AUTO_BUF struct buf words = BUF_INIT;
-	AUTO_FREE int64_t *ids = NULL;
-	const bool one = p && d->kind != UNDO_PATHS && named_steps(d, p, &ids) == 1;
-
-	buf_str(&words, plan_verb(d));
-	for (size_t i = 0; one && i < m->n_steps; i++) {
-		const struct step_row *st = &m->steps[i];
-
-		if (st->id != ids[0] || !st->command || !*st->command)
-			continue;
-		buf_str(&words, ": ");
-		text_escape(&words, st->command, strlen(st->command));
-	}
-	text_fit_end(out, words.data, cols);
-}
-
-/* Returns whether words about git replace the path's row. */
-static bool is_gits(const struct dialog_plan *d, const struct undo_entry *e)
-{
-	return !d->git && !e->conflict && diff_is_gits_own(e->path);
-}
-
-static size_t count_gits(const struct dialog_plan *d, const struct undo_plan *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n_entries; i++)
-		n += is_gits(d, &p->entries[i]) && !undo_entry_elsewhere(p, &p->entries[i]);
-	return n;
-}
-
-static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect in,
-			 const struct undo_plan *p)
-{
-	AUTO_BUF struct buf b = BUF_INIT;
-	size_t elsewhere = 0, n;
-
-	if (d->kind == UNDO_PATHS) {
-		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
-			    "Restores %zu path%s to the state before step %lld, as a new step",
-			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
-		draw_warning(d, s, in, p);
-		return;
-	}
-	if (plan_is_elsewhere(p)) {
-		plan_elsewhere_words(d->v.ui, p, &b);
-		surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
-		return;
-	}
-	buf_str(&b, d->kind == UNDO_REDO ? "Brings back " : "Rolls back ");
-	put_steps(d, &b, p);
-	for (size_t i = 0; i < p->n_entries; i++)
-		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
-	n = p->n_paths - elsewhere - count_gits(d, p);
-	if (n || !count_gits(d, p))
-		buf_fmt(&b, ": %zu path%s", n, n == 1 ? "" : "s");
-	if (elsewhere)
-		buf_fmt(&b, "; %zu outside the folder %s", elsewhere,
-			elsewhere == 1 ? "stays" : "stay");
-	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
-	draw_warning(d, s, in, p);
-}
-
 /* Returns the n-th change of git, "main: 622a4c8 -> 57acaea, 1 commit: licence"; NULL: there is
  * none. */
 static const char *git_change(const struct dialog_plan *d, const struct undo_plan *p, size_t n)
@@ -304,7 +151,7 @@ static size_t git_rows(const struct dialog_plan *d, const struct undo_plan *p)
 {
 	size_t n = 0;
 
-	if (!count_gits(d, p))
+	if (!plan_count_gits(d, p))
 		return 0;
 	while (n < GIT_WORDS_MAX && git_change(d, p, n))
 		n++;
@@ -316,7 +163,7 @@ static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 		     const struct undo_plan *p, size_t row)
 {
 	const char *words = row + 1 < git_rows(d, p) ? git_change(d, p, row) : NULL;
-	size_t n = count_gits(d, p);
+	size_t n = plan_count_gits(d, p);
 	int x = line.x + 1, end = line.x + line.w, verb;
 	char keys[32];
 
@@ -338,7 +185,7 @@ static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 static bool has_row(const struct dialog_plan *d, const struct undo_plan *p,
 		    const struct undo_entry *e, bool all)
 {
-	return all || e->conflict || !(undo_entry_elsewhere(p, e) || is_gits(d, e));
+	return all || e->conflict || !(undo_entry_elsewhere(p, e) || plan_is_gits(d, e));
 }
 
 /* Returns the entry of a row: conflicts first, then the plan's order. */
@@ -368,7 +215,7 @@ static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect 
 	ui_keys(d->v.ui, PLACE_PLAN, a, keys, sizeof(keys));
 	x += surface_text(s, x, y, MAX(0, end - x), role, keys) + 1;
 	x += surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words);
-	return x + (in.w < VERB_W ? 2 : 3);
+	return x + (in.w < NARROW_W ? 1 : in.w < VERB_W ? 2 : 3);
 }
 
 /* Draws the key that comes after a choice: "then U". It is no key of this plan. */
@@ -458,13 +305,13 @@ void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r)
 	size_t n = p ? plan_rows(d, p) : 0;
 	struct rect in, rows;
 
-	put_title(d, &title, p, MAX(8, r.w - 8));
+	plan_title(d, &title, p, MAX(8, r.w - 8));
 	in = ui_modal(s, r, title.data, p && p->n_conflicts > 0);
 	if (!p) {
 		draw_no_plan(d, s, in);
 		return;
 	}
-	draw_heading(d, s, in, p);
+	plan_draw_words(d, p, s, in);
 	rows = (struct rect){in.x, in.y + 2, in.w, MAX(0, in.h - 4)};
 	if (rows.h == 0)
 		rows = (struct rect){in.x, in.y + 1, in.w, MAX(0, in.h - 2)};

@@ -153,6 +153,41 @@ static void draw_keys(struct ui *ui, struct surface *s, int x, int y, int end)
 		draw_hint(ui, s, x, y, out);
 }
 
+/* Returns the part of the message that has no room in the row of the keys, from a word on; "" if
+ * all of it has. */
+static const char *message_rest(const struct ui *ui, int cols)
+{
+	const char *at = ui->message, *rest = NULL, *end = at + strlen(at);
+	int x = 0;
+
+	if (text_width(at) <= cols)
+		return end;
+	while (at < end && x <= cols) {
+		int32_t cp;
+
+		if (*at == ' ')
+			rest = at + 1;
+		at += text_decode(at, (size_t)(end - at), &cp);
+		x += MAX(0, text_cp_width(cp));
+	}
+	return rest ? rest : end;
+}
+
+static void draw_message(struct surface *s, struct rect r, const char *words)
+{
+	AUTO_BUF struct buf fit = BUF_INIT;
+
+	text_fit_end(&fit, words, r.w);
+	surface_text(s, r.x, r.y, r.w, ROLE_BAR_MESSAGE, fit.data);
+}
+
+/* Returns whether the message goes on in the row below the keys. */
+static bool says_on(const struct ui *ui, int cols)
+{
+	return ui->message_until_us > ui->now_us && !ui->prompt.active && !says_below(ui) &&
+	       !ui->spec.replay && *message_rest(ui, cols);
+}
+
 void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 {
 	struct view *top = ui_top(ui);
@@ -173,7 +208,13 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 		return;
 	}
 	if (says && !says_below(ui)) {
-		surface_text(s, x, r.y, r.w - 2, ROLE_BAR_MESSAGE, ui->message);
+		const char *rest = message_rest(ui, r.w - 2);
+		AUTO_FREE char *head =
+			says_on(ui, r.w - 2)
+				? xstrndup(ui->message, (size_t)(rest - ui->message) - 1)
+				: xstrdup(ui->message);
+
+		draw_message(s, (struct rect){x, r.y, r.w - 2, 1}, head);
 		return;
 	}
 	ui_keys(ui, top->ops->place, ACTION_HELP, help, sizeof(help));
@@ -387,6 +428,11 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 		replay_draw_bar(ui, s, r);
 		return;
 	}
+	if (says_on(ui, r.w - 2)) {
+		surface_fill(s, r, ROLE_BAR);
+		draw_message(s, (struct rect){x, r.y, r.w - 2, 1}, message_rest(ui, r.w - 2));
+		return;
+	}
 	surface_fill(s, r, ROLE_STATUS);
 	if (ui->spec.board) {
 		surface_text(s, x, r.y, r.w - 2, says_below(ui) ? ROLE_BAR_MESSAGE : ROLE_STATUS,
@@ -396,7 +442,7 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 	if (says_below(ui)) { /* the requests are the first segment, and stay */
 		if (g[0].weight)
 			x += surface_fmt(s, x, r.y, r.w - 2, g[0].role, "%s  ", g[0].text);
-		surface_text(s, x, r.y, r.x + r.w - 1 - x, ROLE_BAR_MESSAGE, ui->message);
+		draw_message(s, (struct rect){x, r.y, r.x + r.w - 1 - x, 1}, ui->message);
 		return;
 	}
 	while (segments_width(g, n) > r.w - 2) {

@@ -127,21 +127,25 @@ void ui_relayout(struct ui *ui, int w, int h)
 	ui->dirty = true;
 }
 
+struct rect ui_agent_pane(const struct ui *ui)
+{
+	const struct layout *now = &ui->layout;
+	int h = now->body.h + (now->mode == LAYOUT_TOO_SMALL ? 0 : 2);
+	struct layout l = layout_compute(now->body.w, h, PANE_TERMINAL,
+					 ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
+
+	return l.pane[PANE_TERMINAL].w ? l.pane[PANE_TERMINAL] : l.body;
+}
+
 struct rect ui_resize(struct ui *ui, int w, int h)
 {
 	struct rect was = ui->layout.body;
-	struct layout l;
 
 	ui->wish = layouts_get(&ui->layouts, w, h);
 	ui_relayout(ui, w, h);
 	if (ui->layout.body.w != was.w || ui->layout.body.h != was.h)
 		select_end(ui);
-	/* In tabs the agent has the size that it has when shown. */
-	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
-	if (l.mode == LAYOUT_TOO_SMALL)
-		return (struct rect){0, 0, w, h};
-	/* A hidden pane keeps a size that programs can use. */
-	return l.pane[PANE_TERMINAL].w ? l.pane[PANE_TERMINAL] : l.body;
+	return ui_agent_pane(ui);
 }
 
 void ui_focus(struct ui *ui, enum pane p)

@@ -190,8 +190,11 @@ static inline bool ui_has_terminal(const struct ui *ui)
 
 struct ui *ui_new(const struct ui_spec *spec) MUST_USE;
 void ui_free(struct ui *ui);
-/* Lays out for this size. Returns the agent's pane, for the size of its pty. */
+/* Lays out for this size. Returns ui_agent_pane(). */
 struct rect ui_resize(struct ui *ui, int w, int h);
+/* Returns the agent's pane, for the size of its pty: hidden, it keeps the size that it has when it
+ * is shown, so that programs do not draw for a terminal of nothing. */
+struct rect ui_agent_pane(const struct ui *ui);
 void ui_relayout(struct ui *ui, int w, int h); /* with the current wish */
 void ui_event(struct ui *ui, const struct event *ev, int64_t now_us);
 void ui_set_keymap(struct ui *ui, const struct keymap *km);
