@@ -9,6 +9,8 @@
 
 /* The length in which git looks for a NUL. */
 #define BINARY_PROBE 8000
+/* A larger content has no hash: a sparse file of 15 TiB would take hours to read. */
+#define HASH_MAX ((uint64_t)256 << 20)
 
 void content_done(struct content *c)
 {
@@ -25,20 +27,24 @@ static void finish_hash(struct content *c, SHA256_CTX *ctx)
 		snprintf(c->hash + 2 * i, 3, "%02x", raw[i]);
 }
 
+/* Leaves the hash empty if the content is larger than HASH_MAX. It may grow while it is read. */
 static int hash_fd(struct content *c, int fd)
 {
 	const size_t chunk = 256u << 10;
 	AUTO_FREE uint8_t *part = xmalloc(chunk);
 	SHA256_CTX ctx;
-	ssize_t n;
+	ssize_t n = 1;
 
+	if (c->size > HASH_MAX)
+		return 0;
 	SHA256Init(&ctx);
 	c->size = 0;
-	while ((n = io_read_full(fd, part, chunk)) > 0) {
+	while (c->size <= HASH_MAX && (n = io_read_full(fd, part, chunk)) > 0) {
 		SHA256Update(&ctx, part, (size_t)n);
 		c->size += (uint64_t)n;
 	}
-	finish_hash(c, &ctx);
+	if (n == 0)
+		finish_hash(c, &ctx);
 	return (int)MIN(n, 0);
 }
 

@@ -149,9 +149,16 @@ static void describe(char *out, size_t size, const struct content *c)
 	snprintf(out, size, "%s%s%s", bytes, *c->hash ? " sha256:" : "", c->hash);
 }
 
+/* Returns whether the content is so large that it has neither its bytes nor a hash. */
+static bool is_unread(const struct content *c)
+{
+	return !c->data && !*c->hash;
+}
+
 static int write_summary(const struct pair *p, const struct content *a, const struct content *b,
 			 const struct sink *to)
 {
+	const bool unread = a->size == b->size && (is_unread(a) || is_unread(b));
 	char before[64], after[64];
 
 	if (p->between && (a->gone || b->gone))
@@ -163,11 +170,12 @@ static int write_summary(const struct pair *p, const struct content *a, const st
 		return sink_fmt(
 			to, DIFF_META,
 			"The content after this step is no longer kept: it was changed since");
-	if (a->exists && b->exists && a->size == b->size && str_eq(a->hash, b->hash))
+	if (a->exists && b->exists && !unread && a->size == b->size && str_eq(a->hash, b->hash))
 		return diff_write_same(p, to);
 	describe(before, sizeof(before), a);
 	describe(after, sizeof(after), b);
-	return sink_fmt(to, DIFF_META, "Binary files differ: %s -> %s", before, after);
+	return sink_fmt(to, DIFF_META, "%s: %s -> %s",
+			unread ? "Too large to compare" : "Binary files differ", before, after);
 }
 
 static bool same_bytes(const struct content *a, const struct content *b)

@@ -8,7 +8,8 @@
 /*
  * Runs no filter, hook, attribute, textconv or external diff, and reads no configuration: contents
  * are handed to libgit2 as buffers (git_patch_from_buffers). Binary files, and files above
- * DIFF_MAX_BYTES, are shown by size and hash. Renames and mode changes as git shows them.
+ * DIFF_MAX_BYTES, are shown by size and hash; above 256 MiB by size alone. Renames and mode changes
+ * as git shows them.
  * Threads: a worker may run it on a journal handle of its own.
  */
 #define DIFF_MAX_BYTES (8u << 20)

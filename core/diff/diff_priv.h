@@ -45,7 +45,7 @@ struct content {
 	size_t len;
 	uint64_t size;
 	bool exists, binary, gone;
-	char hash[13]; /* beginning of the SHA-256, if the content is not shown */
+	char hash[13]; /* beginning of the SHA-256, if the content is not shown; "": too large */
 };
 #define AUTO_CONTENT CLEANUP(content_done)
 void content_done(struct content *c);

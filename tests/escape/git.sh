@@ -515,10 +515,14 @@ for p in .pdbrc .irbrc .Rprofile .ghci jupyter_server_config.py .envrc.local mis
 	.cargo-husky/hooks/pre-push .simple-git-hooks.json .tool-versions .lazy.lua .pi/extensions/x.ts .vibe/config.toml \
 	.aider.tags.cache.v4/cache.db .lfsconfig .cargo/config.toml .bsp/x.json .trunk/trunk.yaml .moon/hooks/x .jj/repo/store/git_target \
 	.sl/sharedpath .gdbinit.py .local.vimrc .mise/tasks/x .rtx.toml .venv/bin/python3 .claude/worktrees/x/.claude/settings.json \
-	.claude/worktrees/x/.vscode/tasks.json; do
+	.claude/worktrees/x/.vscode/tasks.json \
+	.agents/skills/x/mcp.json .agents/plugins/x .github/lsp.json .github/extensions/x/extension.mjs .github/agents/x.agent.md \
+	.grok/settings.json .kilo/kilo.jsonc kilo.json kilo.jsonc lsp.json; do
 	inside "mkdir -p \$(dirname $p); echo x >$p"
 	gone "13: $p" $p
 done
+inside 'mkdir -p .agents/skills/x .github/workflows; echo x >.agents/skills/x/SKILL.md; echo x >.github/workflows/x.yml'
+ok "13: beside them, files that nothing runs by itself" test -s .agents/skills/x/SKILL.md -a -s .github/workflows/x.yml
 inside 'mkdir -p .venv/bin evil; cp /bin/sh evil/python3; ln -s ../../evil/python3 .venv/bin/python3; ln -s "$PWD/evil/python3" .venv/bin/python
 	ln -s /tmp/python3 .venv/bin/python3.1; ln -s /bin/sh .venv/bin/python3.2; ln -s ../../evil/python3 x; mv x .venv/bin/python3'
 is "$(ls .venv/bin)" "" "an interpreter of a virtual environment that leads to the agent's file"

@@ -51,6 +51,31 @@ print("made", n, "of", int(open("/proc/sys/fs/inotify/max_user_instances").read(
 	exec 8<&-
 fi
 
+# Terminals are counted for the host as a whole, except for 1024 of its own.
+if [ "$BACKEND" != landlock ]; then # which shows the host's terminals
+	out=$(run --set sandbox.open-files=4000 -- python3 -c 'import os
+fds = []
+try:
+    while len(fds) < 2000: fds.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+except OSError as e: print("stopped:", e.strerror)
+print("made", len(fds))')
+	like "$out" 'stopped: No space' "50: terminals are bounded"
+	ok "50: at ${out##*made } of 512" test "${out##*made }" -le 512
+fi
+
+# A file that is larger than any disk: what people look at does not read it.
+out=$(run -- python3 -c 'import os
+for name in ("sparse", "changed"): open(name, "w").truncate(4 << 40)')
+is "$(stat -c %s sparse 2>&1)" $((4 << 40)) "50: a file of 4 TiB without content"
+run -- python3 -c 'open("changed", "r+").write("x")' >/dev/null
+for c in "diff --stat" diff report "diff 2"; do
+	# shellcheck disable=SC2086 # words
+	ok "50: cordon $c does not read all of it" timeout 100 "$CORDON" $c
+done
+like "$("$CORDON" diff 2)" 'Too large to compare: 4.0 TiB -> 4.0 TiB' "50: and says so"
+ok "50: undo of both" undo_whole "$dir"
+ok "50: they are gone" test ! -e sparse -a ! -e changed
+
 # Held questions, refused calls, and their lines in the log.
 out=$(run -- python3 -c 'import os, sys
 refused = 0

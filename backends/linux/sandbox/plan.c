@@ -108,10 +108,10 @@ static void devices(struct plan *p, const struct spawn_spec *spec)
 		plan_add(p, PLAN_LINK, links[i][0], links[i][1]);
 	plan_add(p, PLAN_DIR, "/dev/pts", NULL);
 	/* Group 5 is tty on hosts where terminals have a group; an ordinary user's namespace lacks
-	 * it. */
+	 * it. max: all sandboxes and containers of a host share 3072 terminals. */
 	plan_add(p, PLAN_DEVPTS, "/dev/pts",
-		 geteuid() == 0 ? "newinstance,ptmxmode=0666,mode=620,gid=5"
-				: "newinstance,ptmxmode=0666,mode=620");
+		 geteuid() == 0 ? "newinstance,ptmxmode=0666,mode=620,max=512,gid=5"
+				: "newinstance,ptmxmode=0666,mode=620,max=512");
 	plan_add(p, PLAN_DIR, "/dev/shm", NULL)->mode = 01777;
 	if (!spec->tty)
 		return;

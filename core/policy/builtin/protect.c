@@ -141,9 +141,12 @@ static bool leaf_is_candidate(const char *leaf)
 		       strncasecmp(leaf, "husky.", 6) == 0 || strcasecmp(leaf, "hie.yaml") == 0;
 	case 'j':
 		return strncasecmp(leaf, "jupyter_", 8) == 0;
+	case 'k':
+		return strncasecmp(leaf, "kilo.json", 9) == 0;
 	case 'l':
 		return strncasecmp(leaf, "lefthook", 8) == 0 ||
-		       strncasecmp(leaf, "lint-staged.", 12) == 0;
+		       strncasecmp(leaf, "lint-staged.", 12) == 0 ||
+		       strcasecmp(leaf, "lsp.json") == 0;
 	case 'm':
 		return strncasecmp(leaf, "mise.", 5) == 0;
 	case 'o':
