@@ -38,5 +38,4 @@ bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
 bool plan_is_elsewhere(const struct undo_plan *p);
 void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out);
 size_t plan_rows(const struct dialog_plan *d, const struct undo_plan *p);
-const char *plan_verb(const struct dialog_plan *d);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);

@@ -93,7 +93,7 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 	}
 }
 
-const char *plan_verb(const struct dialog_plan *d)
+static const char *plan_verb(const struct dialog_plan *d)
 {
 	static const char *const names[] = {
 		[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"};
