@@ -1,4 +1,4 @@
-/* approver - runs the user's commands that answer requests or are told of them. */
+/* approver - runs the commands of approval.command and approval.notify. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,10 +7,10 @@
 struct config;
 
 /*
- * approval.command and approval.notify. A helper process runs them, outside the sandbox, as the
- * user: cordon itself must not fork once its loop runs. Each gets the request as one line of JSON
- * (event.fs_request of protocol.json) on its standard input, with session, approve_id (as cordon
- * approve takes it) and folder before that. Exit status 0 allows it once, any other denies it; a
+ * A helper process runs both commands, outside the sandbox, as the user: cordon itself must not
+ * fork once its loop runs. Each gets the request as one line of JSON (event.fs_request of
+ * protocol.json) on its standard input, preceded by session, approve_id (the argument of `cordon
+ * approve`) and folder. Exit status 0 allows it once, any other denies it; a
  * JSON object on standard output may say more: {"allow":false}, or scope, extent and until as in
  * cmd.approve, or {"ask":true}: the user decides; headless, that denies unless a console is
  * attached, and when the last one leaves. Other output, an impossible answer and a late one deny,
@@ -19,7 +19,7 @@ struct config;
  * Life:    approver_open() before the session and any thread -> approver_attach() ->
  *          approver_changed() whenever the model has changed, approver_ready() when the descriptor
  *          is readable -> approver_close().
- * Bounds:  APPROVER_JOBS commands at a time, APPROVER_TEXT bytes of what one says.
+ * Bounds:  APPROVER_JOBS commands at a time, APPROVER_TEXT bytes of output from each.
  */
 #define APPROVER_JOBS 4
 #define APPROVER_TEXT 4096

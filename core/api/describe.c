@@ -83,7 +83,7 @@ void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t l
 
 /* ---- responses ------------------------------------------------------------------------------- */
 
-cJSON *describe_fault(const struct fault *f)
+static cJSON *describe_fault(const struct fault *f)
 {
 	cJSON *o = cJSON_CreateObject();
 

@@ -27,7 +27,6 @@ bool describe_is_utf8(const char *bytes, size_t len);
 /* Returns "response" of protocol.json; takes result over (NULL: {}). f NULL: the request
  * succeeded. */
 cJSON *describe_response(const cJSON *id, cJSON *result, const struct fault *f);
-cJSON *describe_fault(const struct fault *f);
 
 /* dirs and e may have no session. words: why the session failed. */
 cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *command,

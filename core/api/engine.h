@@ -50,8 +50,8 @@ int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
 	MUST_USE;
 /* Opens a session around an agent, with argv and stdio of spec; stdio stays open here. It has no
  * jobs. Calls on from the start, before *ret is set. Makes the loop once the session's processes
- * are forked: libuv cannot be used in a child of a process that has used it and whose descriptors
- * the child closes. The caller closes the loop, unless this fails. */
+ * are forked: if a process has used libuv, its child cannot use it after it closed the inherited
+ * descriptors. The caller closes the loop, unless this fails. */
 int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
 		      const struct engine_listener *on, void *data, struct err *err) MUST_USE;
 void engine_close(struct engine *e); /* NULL is a no-op */

@@ -7,8 +7,8 @@
 struct pending_undo {
 	uint64_t request; /* 0: none is under way */
 	bool planning;
-	char **paths; /* of a restore, which is planned first, so that the answer can say what it
-			 did */
+	char **paths; /* of a restore; it is planned first, so that the answer can name the changes
+		       */
 	int64_t step;
 	unsigned flags;
 	engine_on_undo fn;

@@ -34,7 +34,7 @@ struct audit {
 	uint64_t n_counted;
 };
 
-const char *audit_event_name(enum audit_event event)
+static const char *audit_event_name(enum audit_event event)
 {
 	static const char *const names[] = {
 		[AUDIT_SESSION_START] = "session-start",

@@ -91,8 +91,6 @@ struct redact;
 void audit_set_redact(struct audit *a, const struct redact *redact);
 void audit_close(struct audit *a); /* flushes; NULL is a no-op */
 
-const char *audit_event_name(enum audit_event event);
-
 /* Checks every line and the head; *ret_lines: the number of good lines. Returns -EBADMSG, and names
  * the first bad line. */
 int audit_verify(const char *path, uint64_t *ret_lines, struct err *err) MUST_USE;

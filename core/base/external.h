@@ -16,7 +16,8 @@
  *   - gets the environment of cordon's own start, without variables that name a path in a folder;
  *   - is refused, with words, where it, its interpreter or a path in its line lies in a folder.
  *
- * A folder here is a place that external_keep_out() was given, or one of external_ask()'s.
+ * Here, a folder is a directory that was passed to external_keep_out(), or that the function of
+ * external_ask() accepts.
  *
  * Threads: one. Each function looks at the file system anew.
  */

@@ -9,8 +9,8 @@
 int external_check_told(const char *what, struct err *err) MUST_USE;
 /* Returns whether this path, as it is written, is in a folder. */
 bool external_is_in_folder(const char *path, enum external_use use);
-/* Returns whether the path or the target of its links is in a folder, or is a script whose
- * interpreter is in one. */
+/* Returns whether the path, the target of its links, or the interpreter of the script at the path
+ * is in a folder. */
 bool external_leads_to_folder(const char *path, enum external_use use);
 /* Does the same for a resolved program. */
 bool external_is_refused(const char *program);

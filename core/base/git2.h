@@ -7,13 +7,12 @@
 #include "core/base/err.h"
 
 /*
- * libgit2 and its libraries cost 3 ms of a start and 4 MB, and most runs never
- * need it: so it is opened with dlopen() and called through this table. The name is that of the
- * version whose headers this build saw (LIBGIT2_SONAME), because structures differ between
- * versions.
+ * libgit2 and its libraries cost 3 ms of a start and 4 MB, and most runs never need them. So it is
+ * opened with dlopen() and called through this table. LIBGIT2_SONAME names the version of the
+ * headers in this build: structures differ between versions.
  *
  * Life:    the first git2_get() opens it; it stays until the process ends.
- * Threads: any. libgit2 serves several threads as long as each uses objects of its own.
+ * Threads: any. Two threads must not use the same libgit2 object.
  * Safety:  the search paths of system, global, xdg and programdata configuration are emptied, so
  *          it reads only data that the caller passes.
  */

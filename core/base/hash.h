@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Include this instead of <uthash.h>, whose own hash is slower and makes clang warn. */
+/* Include this instead of <uthash.h>: its hash function is slower and makes clang warn. */
 #include <xxhash.h>
 
 #include "core/base/util.h"

@@ -7,9 +7,9 @@
 #include "core/base/util.h"
 
 /*
- * A start searches for some hundred files in the home directory, and most do not exist. One listing
- * answers for all paths whose first name is missing. It is a snapshot: only for the time of a
- * start. Names are compared without regard to case, as some file systems do.
+ * A start searches for some hundred files in the home directory, and most do not exist. If the
+ * listing lacks the first component of a path, the path does not exist. It is a snapshot: use it
+ * only during a start. Names are compared without regard to case, as some file systems do.
  */
 struct listing;
 

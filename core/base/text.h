@@ -10,8 +10,8 @@
  * width and tag characters come out as \n, \x1b, \u{202e}. A backslash stays a backslash.
  */
 void text_escape(struct buf *out, const char *s, size_t len);
-/* Escapes all beyond ASCII from now on: this process's terminal speaks no UTF-8. Before any thread.
- */
+/* Makes all later calls escape non-ASCII text: the terminal has no UTF-8. Call it before any thread
+ * starts. */
 void text_escape_to_ascii(void);
 /* Escapes into a fixed array, cut at a whole escape; always NUL-terminated. */
 void text_escape_into(char *out, size_t size, const char *s, size_t len);

@@ -23,7 +23,7 @@
  * (session-bind@openssh.com), the user's ssh-agent checks that claim, and known_hosts has the host
  * of that key. The keys themselves never leave the user's ssh-agent.
  *
- * The TLS process (backends/linux/net/tls.h) asks by a socket of its own for the secrets that it
+ * The TLS process (backends/linux/net/tls.h) has a third socket, to request the secrets that it
  * puts into requests: their commands run here, once.
  *
  * The keeper does not know which process uses these sockets: it treats each use as the agent's.
@@ -42,7 +42,7 @@ struct broker_spec {
 	const struct secrets *secrets; /* network.secret; NULL: none */
 	const char *const *keys;       /* ssh.agent: "KEY HOST..."; NULL: none */
 	const char *agent;	       /* socket of the user's ssh-agent; NULL: none */
-	const char *home;	       /* home whose known_hosts is used */
+	const char *home;	       /* home with the known_hosts that is used */
 };
 
 /* Starts the broker. *ret is NULL if no setting needs it; every function accepts that. Returns
@@ -54,6 +54,6 @@ const char *broker_git(const struct broker *b);
 const char *broker_ssh(const struct broker *b);
 /* Returns the socket on which the TLS process asks for secrets (secrets.h); -1: there are none. */
 int broker_secrets(const struct broker *b);
-/* Closes sockets of which the keeper has its own copies. */
+/* Closes the sockets that the keeper has duplicated. */
 void broker_handed_over(struct broker *b);
 void broker_close(struct broker *b);

@@ -112,6 +112,6 @@ typedef void (*job_done)(struct asker *c, int status, struct span said);
 void job_run(struct asker *c, const char *const *argv, struct span input, job_done done);
 void jobs_reap(struct process *p); /* after SIGCHLD */
 void jobs_kill(struct process *p);
-/* Removes variables that name a repository or tell git what to run from this process's environment,
- * which programs inherit. */
+/* Removes variables that name a repository or a program for git to run from the environment of this
+ * process: its programs inherit it. */
 void jobs_environment(void);

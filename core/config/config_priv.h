@@ -65,16 +65,6 @@ void config_set_trust(struct config *c, enum config_trust trust);
  * set. */
 int config_project_text(const char *path, char **ret, size_t *ret_len, struct err *err) MUST_USE;
 
-/* Finds the lines of settings in a text, in order. */
-struct config_lines {
-	const char *at;
-	int line;
-	char section[320];
-};
-/* Returns the line, from 1, of the next "section.name", "section.subsection.name", or "name" before
- * any section; 0: there is no other. Start with {text, 1, ""}. */
-int config_next_line(struct config_lines *l, const char *key);
-
 typedef int (*config_on_setting)(void *data, const struct config_setting *s);
 
 /* Calls on() for every setting of a text without NUL bytes, and changes the text. Returns -ENOTSUP,

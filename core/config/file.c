@@ -60,6 +60,13 @@ static const char *skip_header(const char *p)
 	return p;
 }
 
+/* Finds the lines of settings in a text, in order. */
+struct config_lines {
+	const char *at;
+	int line;
+	char section[320];
+};
+
 /* Returns whether the line, or what follows its header, begins with this key's name. */
 static bool has_name(const char *p, const char *name)
 {
@@ -70,7 +77,9 @@ static bool has_name(const char *p, const char *name)
 	return strncasecmp(p, name, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '-';
 }
 
-int config_next_line(struct config_lines *l, const char *key)
+/* Returns the line, from 1, of the next "section.name", "section.subsection.name", or "name" before
+ * any section; 0: there is no other. Start with {text, 1, ""}. */
+static int config_next_line(struct config_lines *l, const char *key)
 {
 	struct config_lines at = *l;
 	const char *dot = strrchr(key, '.');

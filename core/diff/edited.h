@@ -33,11 +33,11 @@ bool git_files_add(struct git_files *g, const char *path);
 /* Returns whether a commit wrote them. */
 bool git_files_commit(const struct git_files *g);
 
-/* What the paths of a barrier are together. */
+/* The kind of an external edit, by all paths of its barrier. */
 enum edited_what {
 	EDITED_FILES,
 	EDITED_GIT,    /* internal data of git alone */
-	EDITED_COMMIT, /* of these, what a commit leaves */
+	EDITED_COMMIT, /* internal data of git, changed by a commit */
 };
 enum edited_what edited_what(const struct barrier *b);
 /* Returns whether the path says nothing beside the others: the message file of a commit. */

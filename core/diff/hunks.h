@@ -8,10 +8,10 @@
 
 /*
  * A piece is a hunk of a step's diff of one file, with the number that journal_restore_hunk()
- * takes. A change that has no such hunks is one piece of number 0: a file that was created, removed
- * or renamed, binary content, a link. The mode and owner of a file whose text was edited are a
- * piece of their own, HUNK_MODE. Steps keep their own pieces, for a hunk is taken back from one
- * step: a line that two steps changed is in two of them. Directories, git's own files and places
+ * takes. A change without hunks is one piece with number 0: a file that was created, removed or
+ * renamed, binary content, a link. If the text of a file was edited, too, its mode and owner are a
+ * separate piece, HUNK_MODE. A hunk is taken back from one step, so each step has separate pieces:
+ * a line that two steps changed is in two pieces. Directories, git's own files and places
  * outside the folders are left out and counted.
  *
  * Life:    hunks_load() -> hunks_done(), also after a failure.

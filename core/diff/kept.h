@@ -37,8 +37,8 @@ struct kept {
 	size_t elsewhere; /* kept pieces of files outside the folder */
 };
 
-/* Fills *ret, whose text is BUF_INIT, with the base of a path; leaves it unchanged if the file does
- * not exist. Returns 0; -EFBIG leaves the file out. */
+/* Fills *ret with the base of a path, and leaves it unchanged if the file does not exist. The text
+ * of *ret is BUF_INIT before. Returns 0; -EFBIG leaves the file out. */
 typedef int (*kept_base)(void *data, const char *path, struct kept_side *ret, struct err *err);
 
 /* steps: oldest first, of journal_list(j, false). */

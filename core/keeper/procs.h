@@ -37,8 +37,8 @@ struct proc {
 	bool wraps;		 /* only runs another program: sh -c, env, timeout */
 	uint64_t group_serial;	 /* of the group in which it, or a child of it, changed a file */
 	struct command *command; /* counted in command->refs; NULL: none, its changes are ambient */
-	struct shell *shell;	 /* of the user's, to which it belongs; NULL: the agent's */
-	struct command *ends;	 /* the command whose rollback waits for this process */
+	struct shell *shell;	 /* the user's shell that it belongs to; NULL: it is the agent's */
+	struct command *ends;	 /* the command with a rollback that waits for this process */
 	bool answered;		 /* a recent answer to it still counts (grants.c) */
 };
 

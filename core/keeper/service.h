@@ -18,9 +18,9 @@ bool keeper_has_process(const struct keeper *k, int pid);
  * -EACCES for a thread that does not share the table of its process. */
 int keeper_getfd(struct keeper *k, const struct caller *c, int fd);
 void keeper_set_umask(const struct caller *c, mode_t mask); /* umask(2) */
-/* Called before the kernel performs an execve(2). If a thread other than the first calls it, the
- * first one ends, whose own call may wait, and the new program gets its number: c->known is not set
- * for that number. */
+/* Called before the kernel performs an execve(2). If a thread other than the first calls execve(2),
+ * the first thread ends, even if a call of it waits, and the new program gets its number: c->known
+ * is not set for that number. */
 void keeper_exec_begins(const struct caller *c);
 /* Audits an exec that is about to happen, and begins a step if it is a new command. argv: separated
  * by NULs. */
@@ -62,7 +62,7 @@ void keeper_service(struct keeper *k, int pid, const char *comm, const char *ope
 void keeper_count_reads(struct keeper *k, uint64_t n);
 /* Calls door_ops.tick() once at that time. */
 void keeper_wake_at(struct keeper *k, int64_t mono_us);
-/* Withdraws the question of a parked request whose call has ended (signal, timeout), unless the
+/* Withdraws the question of a parked request after its call has ended (signal, timeout), unless the
  * call is repeated soon. */
 void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request);
 /* Adds a door to the one of launch(): it is polled, ticked and closed with that. Returns -ENOSPC if
@@ -102,6 +102,6 @@ int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data);
  * unwatch before close. */
 int keeper_watch_write(struct keeper *k, int fd, void (*fn)(void *data), void *data);
 void keeper_unwatch(struct keeper *k, int fd);
-/* Takes a descriptor whose close takes ten milliseconds, such as an inotify instance or a packet
+/* Takes a descriptor that needs ten milliseconds to close, such as an inotify instance or a packet
  * socket. It is closed when the process ends. */
 void keeper_close_late(struct keeper *k, int fd);

@@ -5,15 +5,15 @@
 #include "core/base/buf.h"
 
 /*
- * A frame on the stream socket is u32 length of what follows, u16 type, then the fields in the
+ * A frame on the stream socket is u32 length of the rest, u16 type, then the fields in the
  * order that the message lists below: u8 u32 u64 i64 little-endian; str is u32 length + bytes (no
  * NUL). At most WIRE_MAX bytes; anything else on the wire ends the session.
  */
 #define WIRE_MAX     (1u << 20)
 #define WIRE_STR_MAX (1u << 16) /* longer strings are cut when they are written */
 
-/* Set with flags UNDO_*: the agent requests it (agent_undo.h). An entry of its plan about which the
- * user has to be asked has the reason in `why`, and is no conflict. */
+/* Set with flags UNDO_*: the agent requests it (agent_undo.h). If an entry of its plan needs a
+ * question to the user, `why` is the reason, and the entry is no conflict. */
 #define WIRE_UNDO_OF_AGENT 0x10000u
 
 enum wire_refusal {
@@ -101,7 +101,7 @@ enum wire_type {
 	WIRE_CANCEL, /* u64 request */
 	WIRE_SIGNAL, /* u32 signal for the agent's process group; SIGKILL ends the sandbox */
 	WIRE_FREEZE, /* the audit log cannot be written: deny all further changes */
-	WIRE_STOP,   /* end the commands whose steps are open */
+	WIRE_STOP,   /* end the commands with open steps */
 	/* u64 size, u64 step size, u64 steps, u64 deletes, u64 overwrites, u64 renames, u64
 	 * overwrite bytes, u64 timeout in seconds: as struct limits. */
 	WIRE_LIMITS,

@@ -11,7 +11,7 @@
 #define DNS_FLAG_TC  0x0200u
 #define DNS_FLAG_RD  0x0100u
 #define DNS_FLAG_CD  0x0010u
-#define DNS_TTL_DO   0x8000u /* a flag in what is a TTL in other records than OPT */
+#define DNS_TTL_DO   0x8000u /* a flag of OPT, in the field that is the TTL of other records */
 
 static inline uint16_t get16(const uint8_t *p)
 {

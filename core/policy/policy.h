@@ -208,7 +208,7 @@ bool policy_takes_back(struct policy *p, const char *path);
 /* Returns whether the last policy_reload() changed the verdict on this object of a question. */
 bool policy_judges_anew(struct policy *p, enum rule_kind kind, const char *path);
 void policy_forget_old(struct policy *p);
-/* Appends what the last policy_reload() changed: "now allow read ~/x; no longer deny write ~/y".
+/* Appends the changes by the last policy_reload(): "now allow read ~/x; no longer deny write ~/y".
  * Nothing if rules have the same effect as before, or are this session's own answers. *restricts: a
  * new rule restricts reading. Before policy_forget_old(). */
 void policy_news(const struct policy *p, struct buf *words, bool *restricts);
@@ -216,11 +216,11 @@ void policy_news(const struct policy *p, struct buf *words, bool *restricts);
 /* Protects this path and everything below it, as for core.hooksPath of a repository; keep: from
  * being removed, too, in a folder or elsewhere. reason must live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason, bool keep);
-/* The same for what lies in a working folder: of this path, links on the way, and the target. */
+/* Does the same for the parts in a working folder: the path, links on the way, and the target. */
 void policy_learn_place(struct policy *p, const char *path, const char *reason);
-/* The same with keep, of any place: without it the next session would be another. */
+/* Does the same with keep, also outside the folders: cordon's own state is there. */
 void policy_keep_place(struct policy *p, const char *path, const char *reason);
-/* The same for the links on the way alone. */
+/* Does the same for the links on the way alone. */
 void policy_keep_way(struct policy *p, const char *path, const char *reason);
 
 /*

@@ -117,9 +117,9 @@ bool vet_git_options(const char *data, size_t len);
 
 /* ---- git_vet_pointer.c ----------------------------------------------------------------------- */
 
-/* Returns whether this line, in a file of that path, leads git only to paths to which `git worktree
- * add` and `git submodule add` would lead it in the same repository, and makes git run no file
- * there. Alternates must name objects of a repository in a working folder. */
+/* Returns whether this line, in a file of that path, names only paths that `git worktree add` and
+ * `git submodule add` would write in the same repository, and makes git run no file there.
+ * Alternates must name objects of a repository in a working folder. */
 bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len);
 /* Returns whether core.worktree, if it differs from `old`, is that of a submodule's own directory
  * or, in a repository of an agent, a working folder. */
@@ -141,8 +141,6 @@ bool remotes_may(struct policy *p, const char *path, const char *old, size_t old
  * ones. */
 bool shallow_may(struct policy *p, const char *path, const char *old, size_t old_len,
 		 const char *data, size_t len);
-/* Returns how many bytes an object's name has in the repository of a configuration; 0: unknown. */
-size_t vet_hash_size(const char *data, size_t len);
 
 /* ---- git_vet_config.c ------------------------------------------------------------------------ */
 

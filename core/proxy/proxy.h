@@ -12,8 +12,8 @@
  *
  * The agent connects to 127.0.0.1 at a port of ours, which its environment names together with a
  * secret (HTTP_PROXY and the like), and names the target. The proxy asks the keeper, which judges
- * the name, then the addresses of the name; the proxy dials the allowed ones. Requests that the
- * user is asked about wait in the keeper; all others go on.
+ * the name, then the addresses of the name; the proxy dials the allowed ones. A request with a
+ * question for the user waits in the keeper; all others go on.
  *
  * Caller: the keeper itself has performed the agent's connect() and knows its port (Linux), or
  * finds the process that has that port (macOS). So a request has a process and a step, and one of
@@ -31,7 +31,7 @@ struct proxy_host {
 	/* Starts a process that calls proxy_run() with the same descriptors and secret. Returns 0
 	 * or negative errno. NULL: the keeper forks it, and `confine` is called. */
 	int (*start)(void *data, const struct proxy_spec *spec, pid_t *ret);
-	/* Called in the process of the proxy, which has no other descriptors any more. Afterwards
+	/* Called in the process of the proxy, after it has closed all other descriptors. Afterwards
 	 * the process can write no files, start no programs and read only the files that resolving
 	 * names needs. Returns 0 or negative errno: then it ends. */
 	int (*confine)(void *data);

@@ -123,7 +123,8 @@ static void on_connected(uv_connect_t *req, int status)
 	client_unref(c);
 }
 
-void client_dial(struct client *c)
+/* Dials the next address. */
+static void client_dial(struct client *c)
 {
 	bool more = c->at + 1 < addresses(c);
 	struct sockaddr_storage to;

@@ -135,7 +135,6 @@ void client_read_head(struct client *c);
 
 /* ---- proxy_dial.c: from the keeper's answer to a connection ---- */
 void client_note(struct proxy *p, const struct proxy_note *note);
-void client_dial(struct client *c);	 /* dials the next address */
 void client_dial_late(struct client *c); /* the current address does not answer in time */
 void client_dial_next(struct client *c); /* the socket of the last attempt is closed */
 

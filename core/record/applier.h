@@ -20,7 +20,7 @@ struct applier {
 
 void applier_init(struct applier *a);
 void applier_done(struct applier *a);
-/* Empties the model, for a moment whose state is unknown. */
+/* Empties the model, when the state of the moment is unknown. */
 void applier_reset(struct model *m);
 /* Reads the time of an event in microseconds, and whether it is a row of activity. Returns 0, or
  * -EBADMSG: not an event. */

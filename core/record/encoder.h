@@ -27,7 +27,7 @@ struct encoder {
 	struct buf text, own, key; /* of the current block */
 	struct block block;
 	struct buf out;	   /* output bytes that are redacted together */
-	struct buf pieces; /* struct piece: where the bytes arrived, and what was between them */
+	struct buf pieces; /* struct piece: offset of the bytes, and the events between them */
 	struct buf words;  /* of the markers and sizes between */
 	struct buf typed;  /* keystrokes of one line */
 	struct buf events; /* cordon's own, one on each line */

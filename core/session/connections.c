@@ -69,7 +69,8 @@ struct connection *model_connection(struct model *m, uint64_t id)
 	return NULL;
 }
 
-void model_count_connection(struct model *m, struct connection *c, uint64_t sent, uint64_t received)
+static void model_count_connection(struct model *m, struct connection *c, uint64_t sent,
+				   uint64_t received)
 {
 	m->bytes_sent += sent - c->sent;
 	m->bytes_received += received - c->received;
@@ -182,7 +183,8 @@ void session_forbid(struct session *s, const char *by, uint64_t id)
 
 /* ---- ports inside ---------------------------------------------------------------------------- */
 
-void model_add_offer(struct model *m, uint64_t seq, uint16_t port)
+/* Notes that the row reports a server that may be published; port 0 is a no-op. */
+static void model_add_offer(struct model *m, uint64_t seq, uint16_t port)
 {
 	if (port)
 		m->offers[m->n_offers++ % ARRAY_LEN(m->offers)] =

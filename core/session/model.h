@@ -17,8 +17,8 @@
 
 #define ASK_TOGETHER_US 1000000 /* such requests of one program in one tree share a prompt */
 
-/* The op of a row about a call whose loopback address was replaced: text is the address in the
- * call, more is the new one. */
+/* The op of a row about a call with a replaced loopback address: text is the address in the call,
+ * more is the new one. */
 #define REWRITE_BIND	"bind-rewritten"
 #define REWRITE_CONNECT "connect-rewritten"
 
@@ -268,7 +268,6 @@ const struct step_row *model_newest_restore(const struct model *m);
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);
 void model_remove_step(struct model *m, int64_t id);
-void model_sort_steps(struct model *m); /* by number: oldest first */
 /* Sets undone_in of the step of this number, if there is one. */
 void model_set_undone_in(struct model *m, int64_t id, const char *folders);
 /* Marks steps as the history lists them: the undone steps that redo can bring back, and the steps
@@ -304,14 +303,10 @@ const struct usage_sample *model_sample(const struct model *m, size_t i);
 /* connections.c. Adds a copy; returns true if it is the first connection to this target. */
 bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */
-void model_count_connection(struct model *m, struct connection *c, uint64_t sent,
-			    uint64_t received);
 /* For model_done(). */
 void model_asks_done(struct model *m);
 void model_connections_done(struct model *m);
 void model_steps_done(struct model *m);
-/* Notes that the row reports a server that may be published; port 0 is a no-op. */
-void model_add_offer(struct model *m, uint64_t seq, uint16_t port);
 uint16_t model_offer(const struct model *m, uint64_t seq); /* port of a row; 0: it offers none */
 /* Adds a copy. A full list drops the oldest one that is over. */
 void model_add_given(struct model *m, const struct given *g);

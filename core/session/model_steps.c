@@ -88,7 +88,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void model_sort_steps(struct model *m)
+/* Sorts the steps by number, the oldest first. */
+static void model_sort_steps(struct model *m)
 {
 	if (m->n_steps)
 		qsort(m->steps, m->n_steps, sizeof(*m->steps), by_number);

@@ -106,7 +106,7 @@ void session_withdraw(struct session *s, uint64_t ask);
 /* Returns the answer for the whole session: 1: allowed, 0: denied, -1: none. */
 int session_recall(struct session *s, enum rule_kind kind, const char *path) MUST_USE;
 void session_expire_asks(struct session *s); /* call it once a second */
-/* Tells a headless session, which has no console of its own, which consoles are attached. seen: a
+/* Tells a headless session which consoles are attached: it has none itself. seen: a
  * console shows the session, so the history is loaded and kept up to date. human: a console can
  * answer (model.headless is false). Has no effect on other sessions. */
 void session_attended(struct session *s, bool seen, bool human);
@@ -146,7 +146,7 @@ uint64_t session_restore_plan(struct session *s, int64_t step, const char *const
 			      unsigned flags);
 /* Restores one hunk (from 1) of a file of the diff of the step. */
 uint64_t session_restore_hunk(struct session *s, int64_t step, const char *path, unsigned hunk);
-/* Ends the commands whose steps are open, and keeps their changes as usual. */
+/* Ends the commands with open steps, and keeps their changes as usual. */
 void session_stop(struct session *s);
 /* Adds a row and an audit log line about an event outside the sandbox. */
 void session_note(struct session *s, const char *words);

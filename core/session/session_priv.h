@@ -95,8 +95,6 @@ void session_on_stopped(struct session *s, const struct client_event *ev);
 /* start/keeper_start.c: plans the sandbox and forks the keeper; s gets its client. */
 int session_start_keeper(struct session *s, const struct session_spec *given, struct err *err)
 	MUST_USE;
-/* undo.c: makes the request the model's job, and returns it. */
-uint64_t session_begin_job(struct session *s, enum undo_kind kind, uint64_t request);
 /* Adds a row about requests of a flood that are in no row (events.c). */
 void session_tell_crowd(struct session *s);
 /* asking.c */
@@ -135,8 +133,8 @@ void session_remove_ask(struct session *s, uint64_t id); /* from the model, with
 void session_on_own_answer(struct session *s, uint64_t id, bool allow);
 /* Appends to the audit log; a failure freezes the session. */
 void session_audit(struct session *s, const struct audit_entry *e);
-/* Reads the steps of earlier sessions, once: when a console shows them, and before an undo, whose
- * words name the rows that it changes. */
+/* Reads the steps of earlier sessions, once: when a console shows them, and before an undo, because
+ * its message names the rows that it changes. */
 void session_load_earlier(struct session *s);
 /* Marks the steps that are undone, after an undo or a redo. */
 void session_reload_undone(struct session *s);

@@ -31,7 +31,8 @@ void session_forget_plan(struct session *s)
 	s->model.plan_request = 0;
 }
 
-uint64_t session_begin_job(struct session *s, enum undo_kind kind, uint64_t request)
+/* Makes the request the job of the model, and returns it. */
+static uint64_t session_begin_job(struct session *s, enum undo_kind kind, uint64_t request)
 {
 	struct job *job = &s->model.job;
 

@@ -120,7 +120,8 @@ void fill_donep(struct fill **f)
 
 /* ---- one path -------------------------------------------------------------------------------- */
 
-void fill_leave(struct fill *f, const char *path)
+/* Remembers a path that is not copied. */
+static void fill_leave(struct fill *f, const char *path)
 {
 	if (f->n_left++ < LEFT_MAX)
 		buf_add(&f->left, path, strlen(path) + 1);

@@ -27,8 +27,6 @@ struct fill {
 	size_t n_secrets;
 };
 
-/* Remembers a path that is not copied. */
-void fill_leave(struct fill *f, const char *path);
 /* Returns whether a session in the source may read the path: no secret, nothing hidden. */
 bool fill_may(const struct fill *f, const char *path);
 /* Lists a path as left out if its result is not 0. Returns 0, or an error of the disk with a

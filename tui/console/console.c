@@ -120,7 +120,7 @@ void console_changed(struct console *c)
 		ui_changed(c->ui);
 }
 
-void console_resize(struct console *c, int w, int h)
+static void console_resize(struct console *c, int w, int h)
 {
 	screen_resize(c->screen, w, h);
 	surface_resize(&c->surface, w, h);

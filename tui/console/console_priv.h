@@ -159,7 +159,6 @@ struct frames console_take_line(struct console *c);
 void console_changed(struct console *c);     /* after a change of the model */
 void console_schedule(struct console *c);    /* schedules a repaint */
 void console_tell_colors(struct console *c); /* sets default colours of the agent's terminal */
-void console_resize(struct console *c, int w, int h);
 
 /* reload.c: themes and keymaps */
 int console_load_look(struct console *c, struct err *err) MUST_USE;
@@ -184,7 +183,6 @@ int console_edit(void *data, const char *path, int line, struct err *err);
  * tmux around the console. */
 bool console_can_split(const struct console *c);
 void console_split_program(struct console *c, const char *const *words, size_t n);
-void console_split(struct console *c, const char *const *words, size_t n);
 void console_split_abandon(struct console *c);
 /* Returns the socket for tmux -S, on the heap; NULL if the client is not in tmux. */
 char *console_tmux(const struct console *c) MUST_USE;

@@ -142,7 +142,7 @@ void console_split_program(struct console *c, const char *const *words, size_t n
 	ui_say(c->ui, "x tmux cannot be started: %s.", err.text);
 }
 
-void console_split(struct console *c, const char *const *words, size_t n)
+static void console_split(struct console *c, const char *const *words, size_t n)
 {
 	struct err err = {0};
 	AUTO_FREE char *self = external_self(&err);

@@ -16,7 +16,7 @@
 #define SWEEP_N	   64	  /* ...for each group of this size: /proc is read for each caller */
 #define PARKED_MAX (GUARD_HELD + 2048) /* the sum of the keeper's limits */
 
-struct parked *parked_new(struct request *r)
+static struct parked *parked_new(struct request *r)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
 

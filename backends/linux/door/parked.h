@@ -21,7 +21,6 @@ struct parked {
 	struct interrupt interrupt;
 };
 
-struct parked *parked_new(struct request *r);
 void parked_free(struct parked *p);			  /* NULL is a no-op */
 void parked_add(struct ldoor *d, struct request *r);	  /* copies the request */
 struct parked *parked_take(struct ldoor *d, uint64_t id); /* NULL: no such request */

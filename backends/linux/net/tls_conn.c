@@ -322,7 +322,7 @@ static void run_tls(struct tls_conn *c, int64_t now)
 	c->over |= c->shut[AGENT] && c->shut[HOST];
 }
 
-/* ---- whose name is it? ----------------------------------------------------------------------- */
+/* ---- the name in the agent's hello ----------------------------------------------------------- */
 
 /* The server_name extension: list length, type 0, length, name (RFC 6066). */
 static bool read_name(const unsigned char *ext, size_t len, struct span *ret)

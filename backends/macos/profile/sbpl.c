@@ -23,7 +23,8 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-void sbpl_quote(struct buf *out, const char *text, size_t len)
+/* Appends text in quotes, escaped. */
+static void sbpl_quote(struct buf *out, const char *text, size_t len)
 {
 	buf_ch(out, '"');
 	for (size_t i = 0; i < len; i++) {

@@ -44,6 +44,3 @@ void sbpl_regex(struct sbpl *s, const char *regex);
 /* (NAME "text") of any other filter, and (NAME word). */
 void sbpl_filter(struct sbpl *s, const char *name, const char *text);
 void sbpl_word(struct sbpl *s, const char *name, const char *word);
-
-/* Appends text as a string. */
-void sbpl_quote(struct buf *out, const char *text, size_t len);

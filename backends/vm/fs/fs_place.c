@@ -13,7 +13,8 @@
 #include "core/base/util.h"
 #include "core/keeper/folders/folders.h"
 
-bool fs_name_is_valid(const char *name)
+/* Returns whether the name is one component: not "." or "..", no slash, 1 to NAME_MAX bytes. */
+static bool fs_name_is_valid(const char *name)
 {
 	size_t len = strlen(name);
 

@@ -25,5 +25,3 @@ struct fs_place {
 int fs_place_find(const struct folder *f, const struct fs_spot *spot, const char *dir,
 		  const char *name, struct fs_place *ret);
 void fs_place_done(struct fs_place *p);
-/* A component of a path: not empty, not "." or "..", without a slash, at most NAME_MAX bytes. */
-bool fs_name_is_valid(const char *name);

@@ -47,7 +47,8 @@ static bool is_guests_own(const struct fs_tree *t, const char *path)
 	return false;
 }
 
-int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX])
+/* Writes the node's absolute path. -ESTALE: it has none in this share. */
+static int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX])
 {
 	char link[32];
 	size_t top = strlen(t->path);
@@ -118,7 +119,8 @@ void fs_tree_done(struct fs_tree *t)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-int fs_check_name(const char *name)
+/* Returns 0, -EINVAL, or -ENAMETOOLONG. */
+static int fs_check_name(const char *name)
 {
 	if (strlen(name) > NAME_MAX)
 		return -ENAMETOOLONG;

@@ -52,8 +52,6 @@ void fs_tree_reset(struct fs_tree *t);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Returns 0, -EINVAL, or -ENAMETOOLONG. */
-int fs_check_name(const char *name);
 /* Looks a name up and counts that in the node: the guest will send a matching forget. */
 int fs_lookup(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_node **ret,
 	      struct stat *st);
@@ -66,8 +64,6 @@ uint64_t fs_ino(struct fs_tree *t, const struct stat *st);
 ssize_t fs_readlink(struct fs_tree *t, struct fs_node *n, char *out, size_t size);
 /* Writes "/proc/self/fd/N", valid as long as the result of fs_node_fd(). */
 int fs_node_link(struct fs_tree *t, struct fs_node *n, char out[32]);
-/* Writes the node's absolute path. -ESTALE: it has none in this share. */
-int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX]);
 
 /* ---- opening for reading --------------------------------------------------------------------- */
 

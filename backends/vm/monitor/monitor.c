@@ -29,7 +29,9 @@ void monitor_end_qemu(struct monitor *m)
 	m->qemu = 0;
 }
 
-void monitor_fail(struct monitor *m, int status, const char *fmt, ...)
+/* Sends the error to the keeper, ends QEMU, and exits with this status. */
+static NORETURN PRINTF_LIKE(3, 4) void monitor_fail(struct monitor *m, int status, const char *fmt,
+						    ...)
 {
 	struct err err = {.code = -EIO};
 	va_list ap;

@@ -86,5 +86,3 @@ void words_read(struct monitor *m);
 /* ---- monitor.c ---- */
 void monitor_turn(struct monitor *m);	  /* one turn of the loop; leaves the process at the end */
 void monitor_end_qemu(struct monitor *m); /* reaps it, too */
-/* Sends the error to the keeper, ends QEMU, and exits with this status. */
-NORETURN void monitor_fail(struct monitor *m, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);

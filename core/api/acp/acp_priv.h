@@ -15,8 +15,8 @@ bool acp_asks_for_more(const cJSON *message);
 /* Returns whether an editor may read the name of a member as another name. strict: no name may be
  * beyond ASCII; else, as in the arguments of a tool call, only letters that fold count. */
 bool acp_has_odd_name(const cJSON *o, bool strict);
-/* Returns whether a line that our parser refuses cannot hold a request for a tool or a login, for
- * editors whose parsers nest deeper or have a looser grammar. */
+/* Returns whether a line that our parser refuses cannot hold a request for a tool or a login. An
+ * editor may have a parser that nests deeper or has a looser grammar. */
 bool acp_is_harmless(const char *line, size_t len);
 /* Returns the number of bytes before the first character of JSON, a byte order mark included. */
 size_t acp_blanks(const char *s, size_t len);

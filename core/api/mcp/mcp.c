@@ -246,7 +246,7 @@ static void on_sent(void *data, size_t bytes)
 		conn_end(c);
 }
 
-struct mcp_conn *mcp_connect(struct mcp_server *m, int in, int out, bool trusted)
+static struct mcp_conn *mcp_connect(struct mcp_server *m, int in, int out, bool trusted)
 {
 	static const struct channel_listener on = {
 		.line = on_line, .too_long = on_too_long, .sent = on_sent, .ended = on_ended};

@@ -80,7 +80,6 @@ void mcp_error(struct mcp_conn *c, struct batch *b, const cJSON *id, int code, c
 void mcp_result(struct mcp_conn *c, struct batch *b, const cJSON *id, bool modern, bool cached,
 		cJSON *result);
 cJSON *mcp_message(const char *method, cJSON *params);
-struct mcp_conn *mcp_connect(struct mcp_server *m, int in, int out, bool trusted);
 
 /* ---- mcp_methods.c ---- */
 struct rpc { /* one received message */
@@ -98,7 +97,6 @@ void mcp_call_tool(const struct rpc *r);
 void mcp_cancel(struct mcp_conn *c, const cJSON *id);
 void mcp_call_free(struct mcp_call *call);
 void mcp_note(struct mcp_call *call, const char *words);
-void mcp_call_answer(struct mcp_call *call); /* answers with the call's id */
 
 /* ---- mcp_asks.c ---- */
 void mcp_changed(void *server);

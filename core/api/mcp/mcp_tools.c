@@ -228,7 +228,8 @@ static cJSON *value_of(struct mcp_call *call, struct request *r)
 	return value;
 }
 
-void mcp_call_answer(struct mcp_call *call)
+/* Answers with the call's id. */
+static void mcp_call_answer(struct mcp_call *call)
 {
 	struct mcp_conn *c = call->conn;
 

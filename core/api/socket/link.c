@@ -97,7 +97,7 @@ int link_next(struct link *l, struct span *ret, struct err *err)
 	return parse(l, newline, err);
 }
 
-int link_send(struct link *l, const struct buf *out, struct err *err)
+static int link_send(struct link *l, const struct buf *out, struct err *err)
 {
 	for (size_t at = 0; at < out->len;) {
 		ssize_t n = send(l->fd, out->data + at, out->len - at, MSG_NOSIGNAL);

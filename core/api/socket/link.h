@@ -40,11 +40,10 @@ int link_next(struct link *l, struct span *ret, struct err *err) MUST_USE;
 const char *link_field(const struct link *l, const char *name);
 /* Returns a member that may be null as text: "" then. */
 const char *link_text(const struct link *l, const char *name);
-int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 /* Sends one command and waits for its reply. Returns -EPERM, with the words of the session, if it
  * refused. */
 int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
-/* Connects to all sessions at once, or to those whose name, or its end, is `wanted`, and reads
+/* Connects to all sessions at once, or to the sessions with a name that ends in `wanted`, and reads
  * their greetings. Returns after wait_ms at the latest: a session that has not answered has error
  * -EAGAIN; a stopped one has it at once, or soon if others have filled its queue. If a session has
  * requests that wait, the first can be read, too. -ENOENT, no session runs, is no error. */

@@ -7,7 +7,7 @@
 struct link;
 
 /*
- * Life:    roster_read() -> roster_count() for rows whose lines are needed -> roster_done().
+ * Life:    roster_read() -> roster_count() for each row that shows its lines -> roster_done().
  * Blocks:  for ROSTER_WAIT_MS at most, however many sessions are stuck: on a busy machine one that
  *          lives answers late. A stopped one is known at once. roster_count() blocks as long as the
  *          diff takes. Call it in a worker.

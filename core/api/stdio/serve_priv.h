@@ -100,7 +100,7 @@ struct serve {
 	uint64_t answered;	/* newest undo question answered; allowed: the answer */
 	bool allowed;
 	uint32_t ask_timeout; /* seconds; 0: none */
-	char *client;	      /* what a session begun by its requests is called; NULL: not known */
+	char *client;	      /* name for a session that its requests start; NULL: not known */
 	/* output in the channel, in its order: when it is read, its job gets credit */
 	struct output *output;
 	uint64_t taken;		       /* bytes read since the start */

@@ -39,7 +39,7 @@ enum guard_why {
 struct guard_report {
 	uint64_t ask;
 	int64_t step;
-	int64_t pid; /* the process whose call reached the limit */
+	int64_t pid; /* the process that reached the limit */
 	enum loss what;
 	enum guard_ends ends;
 	bool by_line;	/* the command line can be remembered */

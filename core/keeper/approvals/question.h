@@ -28,7 +28,7 @@ struct question {
 	const char *path; /* the end of key */
 	bool is_dir;	  /* path is a directory */
 	char *bundle;	  /* section of the profile that the path belongs to, or NULL */
-	/* For a safeguard: the command whose changes all wait; else NULL. */
+	/* For a safeguard: the command; all its changes wait. Else NULL. */
 	struct command *held;
 	const struct hold_ops *holds; /* callbacks of the safeguard */
 	/* Command of the first caller, if an answer can apply to its step; else NULL. */
@@ -67,8 +67,8 @@ struct wished {
 	bool beside;
 };
 
-/* Identifies what the caller wants, in words. A change by another thread, or a repeated call after
- * a signal, may be another change; reading is the same in every thread. Heap. */
+/* Returns a text that identifies the wish of the caller. A change by another thread, or a repeated
+ * call after a signal, may be another change; reading is the same in every thread. Heap. */
 char *question_wish(const struct caller *c, const struct wished *w) MUST_USE;
 /* Tell cordon to ask the user, and that the question is over. */
 void question_send(struct keeper *k, const struct caller *c, const struct question *q,

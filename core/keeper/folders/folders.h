@@ -32,7 +32,7 @@ const char *alias_of(const struct keeper *k, const struct stat *st);
 void alias_learn(struct keeper *k, const char *path, const struct stat *st);
 size_t alias_room(const struct keeper *k); /* how many more names can be kept */
 void keeper_tidy(struct keeper *k);	   /* tidies the stores, called when idle */
-/* The timer that prunes the stores beside the agent, and what is left of that at once. */
+/* The timer that prunes the stores while the agent runs, and the rest of the pruning, at once. */
 int64_t prune_next(const struct keeper *k);
 void prune_tick(struct keeper *k);
 void keeper_prune(struct keeper *k);

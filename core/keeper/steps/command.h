@@ -51,8 +51,8 @@ struct command {
 	struct command *prev, *next;
 	enum step_kind kind;
 	size_t refs;   /* its processes */
-	size_t direct; /* of these, the processes whose end is the command's */
-	int pid;       /* the newest direct process, whose exit status counts */
+	size_t direct; /* of these, the processes that end the command when they end */
+	int pid;       /* the newest direct process: its exit status counts */
 	int group;     /* process group that may still join (a pipeline), or 0 */
 	bool named;    /* the label is from an exec */
 	bool renamed;  /* by the exec after a hidden set-up text */

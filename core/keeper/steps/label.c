@@ -45,7 +45,8 @@ static const char *program(const char *word)
 	return path_base(word);
 }
 
-const char *label_program(const char *argv, size_t len)
+/* Returns the last component of argv[0], borrowed. */
+static const char *label_program(const char *argv, size_t len)
 {
 	return memchr(argv, '\0', len) ? program(argv) : "";
 }

@@ -28,7 +28,6 @@ bool label_is_whole(const char *label);
 bool label_wraps(const char *argv, size_t len);
 /* Returns the same, but false for a shell that runs any text. */
 bool label_is_wrapper(const char *argv, size_t len);
-const char *label_program(const char *argv, size_t len); /* last component of argv[0], borrowed */
 /* Returns the name of an agent: label_program(), or the script that an interpreter runs.
  * Borrowed. */
 const char *label_agent(const char *argv, size_t len);

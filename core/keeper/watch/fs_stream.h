@@ -1,4 +1,4 @@
-/* fs_stream - what events of FSEvents mean: a change of a path, a look at a directory, or a loss.
+/* fs_stream - translates events of FSEvents: a changed path, a directory to list, or lost events.
  */
 /* SPDX-License-Identifier: MIT */
 #pragma once
@@ -10,13 +10,13 @@
 #include "core/os/fsevents.h"
 
 /*
- * FSEvents reports marks and not calls: all changes of a path within a moment are one event whose
- * marks add up, in no order, and the path may have become another file meanwhile. So each event
+ * FSEvents reports marks and not calls: all changes of a path within a moment are one event with
+ * the marks of all, in no order, and the path may have become another file meanwhile. So each event
  * makes the caller look at the path. The file there shows whether the path is gone; the marks only
  * exclude kinds of change. Both names of a rename come as separate events. For a directory that was
  * renamed into the tree there are no events about its entries: it is listed.
  *
- * Pure: no call of the system's. The caller looks, lists and judges.
+ * Makes no system calls. The caller examines the path, lists the directory and decides.
  */
 struct fs_stream_ops {
 	void *data; /* passed to all */

@@ -5,7 +5,7 @@
 #include "core/base/err.h"
 
 /*
- * A process of its own holds fanotify permission marks on every directory of the working folders
+ * A separate process holds fanotify permission marks on every directory of the working folders
  * (fanotify(7); FAN_REPORT_TID, Linux 4.20; FAN_REPORT_DFID_NAME, 5.9). An open for writing by
  * another program gets EPERM, and the user is told. Changes by agents go on, because the keeper
  * performs them. The kernel has no such event for unlink, rename and mkdir: these act as under

@@ -151,7 +151,9 @@ void watch_settle(struct keeper *k)
 		edits_settle(k, &w->edits[i]);
 }
 
-size_t watch_folders(const struct keeper *k)
+/* Returns how many of the keeper's folders are watched: all but repositories outside, which are the
+ * last ones. Other sessions work there, too, so undo only compares. */
+static size_t watch_folders(const struct keeper *k)
 {
 	size_t n = 0;
 

@@ -30,9 +30,6 @@ struct watch {
 	struct buf path; /* scratch */
 };
 
-/* Returns how many of the keeper's folders are watched: all but repositories outside, which are the
- * last ones. Other sessions work there, too, so undo only compares. */
-size_t watch_folders(const struct keeper *k);
 /* Returns a watch for those folders; the caller owns `by`. */
 struct watch *watch_new(struct keeper *k, struct watcher *by);
 void watch_free(struct watch *w);

@@ -139,7 +139,8 @@ static bool fits(const char *path, const char *want)
 	return !*path && (!*want || str_eq(want, "**"));
 }
 
-enum git_rule git_path_rule(const char *rest, const char **ret_does)
+/* Returns the rule for a path of one git directory, and its use by git. */
+static enum git_rule git_path_rule(const char *rest, const char **ret_does)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *want = table[i].path;

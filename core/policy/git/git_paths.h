@@ -24,8 +24,6 @@ enum git_rule {
 	GIT_SHALLOW,  /* names commits whose history git ignores: the same */
 };
 
-/* Returns the rule for a path of one git directory, and its use by git. */
-enum git_rule git_path_rule(const char *rest, const char **ret_does);
 /* Returns the strictest verdict for a path below a git directory, including repositories below
  * modules/ and worktrees/. Sets *ret_reason with every verdict but ALLOW. */
 enum policy_verdict git_path_check(enum policy_act act, const char *rest, const char **ret_reason);

@@ -14,9 +14,10 @@
 
 /* ---- lengths of object names ----------------------------------------------------------------- */
 
-/* An index does not store the length of its names: read with another length, it has other entries.
+/* Returns how many bytes an object's name has in the repository of a configuration; 0: unknown.
+ * An index does not store the length of its names: read with another length, it has other entries.
  * So extensions.objectFormat decides, and must not change while an index exists. */
-size_t vet_hash_size(const char *data, size_t len)
+static size_t vet_hash_size(const char *data, size_t len)
 {
 	struct vet_reader r = vet_reader_of(data, len);
 	bool spelled = len && memmem(data, len, "bjectformat", 11);

@@ -16,8 +16,8 @@
  * rules is read at every start, and new memory is expensive: members that few nodes need are in
  * struct more.
  *
- * Walking keeps the set of nodes to which the path so far leads. It is at most as large as the
- * number of nodes, and small in practice; PATTERN_MAX_DEPTH bounds what one pattern can add.
+ * Walking keeps the set of nodes that match the path so far. It is at most as large as the number
+ * of nodes, and small in practice; PATTERN_MAX_DEPTH bounds the share of one pattern.
  */
 enum way {
 	WAY_TEXT,

@@ -164,7 +164,8 @@ static void cut_tail(struct pattern *p)
 	p->max = deep ? PATTERN_ANY : p->min;
 }
 
-size_t pattern_alike(const char *a, const char *b, size_t len)
+/* Returns the number of equal leading bytes, up to len. */
+static size_t pattern_alike(const char *a, const char *b, size_t len)
 {
 	size_t n = 0;
 

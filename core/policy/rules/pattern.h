@@ -56,9 +56,6 @@ void pattern_done(struct pattern *p);
 /* Appends the longest leading directory without wildcards, at least "/". */
 void pattern_base(const struct pattern *p, struct buf *out);
 
-/* Returns the number of equal leading bytes, up to len. */
-size_t pattern_alike(const char *a, const char *b, size_t len);
-
 /*
  * Patterns by their components: a path is looked up by walking down all patterns at once, so the
  * time grows with the length of the path and not with the number of patterns.

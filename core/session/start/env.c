@@ -47,7 +47,8 @@ static bool is_among(const char *const *list, const char *name, size_t len)
 	return false;
 }
 
-bool env_name_passes(const char *name, size_t len, const char *const *extra)
+/* Returns whether this name is on the allow list. */
+static bool env_name_passes(const char *name, size_t len, const char *const *extra)
 {
 	return is_among(names, name, len) || is_among(certificate_variables, name, len) ||
 	       is_among(extra, name, len);

@@ -29,5 +29,3 @@ char **env_add_tools(char **env, const char *dir, const char *mode, const char *
  * measure the terminal around it. Takes env over and returns it.
  */
 char **env_in_pane(char **env) MUST_USE;
-/* Returns whether this name is on the allow list. */
-bool env_name_passes(const char *name, size_t len, const char *const *extra);

@@ -30,7 +30,8 @@ struct preparing {
 	struct listing *at_home;
 };
 
-char *homes_dir(const char *state_dir, const char *folder)
+/* Returns the directory below state_dir with what a folder's tools wrote. Heap. */
+static char *homes_dir(const char *state_dir, const char *folder)
 {
 	AUTO_FREE char *label = path_label(folder);
 

@@ -13,15 +13,15 @@ struct session_spec;
  * own layer of such a directory, kept between sessions.
  *
  *   on the host            inside
- *   ~/.cargo               an overlay: the host's below, read-only, the folder's above
+ *   ~/.cargo               an overlay: lower layer the host's, read-only; upper layer the folder's
  *   ~/.cache/              an empty directory, also if it is absent on the host, with overlays of
  *                          the directories in the table
  *   ~/.gradle is absent    the agent's mkdir makes an empty one (core/keeper/folders/tool_dirs.h);
- *                          so it is with a directory on the way there, like ~/.local
+ *                          the same for a directory on the way there, like ~/.local
  *
  * Where the backend has no overlays or no gate, the tool's variable leads to the cache instead. A
- * directory that a rule lets the agent write is left to the rule. If the agent may not read the
- * directory of the host, its own begins empty.
+ * directory that a rule lets the agent write gets no layer. If the agent may not read the directory
+ * of the host, the layer begins empty.
  *
  * Life: homes_prepare() -> homes_done() -> homes_settle(). No error is reported: where a tool's
  * directory cannot be served, the tool gets its variable; without a variable, the directory is
@@ -50,5 +50,3 @@ void homes_done(struct homes *h);
  * uses the directory.
  */
 void homes_settle(const char *state_dir, const char *folder, int lock, bool ran);
-/* Returns the directory below state_dir with what a folder's tools wrote. Heap. */
-char *homes_dir(const char *state_dir, const char *folder) MUST_USE;

@@ -39,9 +39,9 @@ void spawn_plan_free(struct spawn_plan *p);
 /* setup.c: describes the sandbox, one line for each subject: folders, places, hidden paths, limits,
  * rules, variables. */
 void spawn_tell_setup(const struct spawn_plan *p, const struct session_spec *spec, struct buf *out);
-/* Around all that adds to the policy. The end returns -ETIME where the search for secrets has left
- * directories out, whose files could be read. With sandbox.search-seconds = 0 a note says so
- * instead. */
+/* Call these around all code that adds to the policy. The end returns -ETIME if the search for
+ * secrets has left out directories: their files could be read. With sandbox.search-seconds = 0 a
+ * note says so instead. */
 void spawn_begin_search(struct spawn_plan *p, const struct session_spec *spec, const char *seen);
 int spawn_end_search(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
 	MUST_USE;

@@ -51,7 +51,6 @@ struct view_review {
 };
 
 enum review_state review_state_of(const struct view_review *p, size_t hunk);
-const char *review_sign(enum review_state v);
 void review_build(struct view_review *p); /* makes the rows from hunks and verdicts */
 void review_draw(struct view *v, struct surface *s, struct rect r, bool focused);
 void review_row_text(void *view, size_t row, struct buf *out);	     /* escaped */

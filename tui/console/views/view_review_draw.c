@@ -14,7 +14,7 @@ enum review_state review_state_of(const struct view_review *p, size_t hunk)
 	return m->reviewed ? reviewed_state(m->reviewed, h->step, h->path, h->number) : PIECE_OPEN;
 }
 
-const char *review_sign(enum review_state v)
+static const char *review_sign(enum review_state v)
 {
 	static const char *const signs[] = {
 		[PIECE_OPEN] = "",
