@@ -41,7 +41,6 @@ size_t plan_rows(const struct dialog_plan *d, const struct undo_plan *p);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);
 
 /* ---- dialog_plan_words.c */
-const char *plan_verb(const struct dialog_plan *d);
 /* Writes "undo", and the name of the step, if it is the only one. */
 void plan_title(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p, int cols);
 /* Draws what the plan does and warns of, in the dialog's first two rows, and the other ways in the

@@ -15,7 +15,7 @@ struct about {
 	const struct undo_plan *p;
 };
 
-const char *plan_verb(const struct dialog_plan *d)
+static const char *plan_verb(const struct dialog_plan *d)
 {
 	static const char *const names[] = {
 		[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"};
