@@ -356,6 +356,27 @@ TEST(nobody_where_a_directory_went_into_one_that_came_and_went)
 	assert_tree(f, before);
 }
 
+/* The same with two directories, one in the other. */
+TEST(nobody_where_a_directory_went_deep_into_one_that_came_and_went)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+
+	one_step(f, "mkdir a", md(f, "a"));
+	begin(f, "mkdir c c/d; mv c b; mv a b/d/a; rmdir b/d/a b/d b; ln -s x b");
+	assert_int_equal(md(f, "c"), 0);
+	assert_int_equal(md(f, "c/d"), 0);
+	assert_int_equal(mv(f, "c", "b", 0), 0);
+	assert_int_equal(mv(f, "a", "b/d/a", 0), 0);
+	assert_int_equal(rd(f, "b/d/a"), 0);
+	assert_int_equal(rd(f, "b/d"), 0);
+	assert_int_equal(rd(f, "b"), 0);
+	assert_int_equal(sym(f, "x", "b"), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 2, 0));
+	assert_tree(f, before);
+}
+
 /* For a step that was rolled back while it ran only the names in its records are known. */
 TEST(nobody_where_a_step_was_rolled_back)
 {

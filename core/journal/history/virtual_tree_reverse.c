@@ -175,12 +175,11 @@ static void take_away(struct vtree *t, const struct rec *r, uint32_t dir, const 
 }
 
 /* Adds the directories above the path that do not exist, as a rollback makes them: a step does not
- * record that it removed a directory of its own. Returns the one of the path's last name. */
-static uint32_t make_dirs(struct vtree *t, int root, const char *path)
+ * record that it removed a directory of its own. Returns as tree_walk() does. */
+static uint32_t make_dirs(struct vtree *t, int root, const char *path, const char **leaf)
 {
 	AUTO_FREE char *names = xstrdup(path);
-	const char *leaf;
-	uint32_t dir = tree_walk(t, root, "", &leaf);
+	uint32_t dir = tree_walk(t, root, "", leaf);
 	char *name = names;
 
 	for (char *slash; (slash = strchr(name, '/')); name = slash + 1) {
@@ -196,6 +195,7 @@ static uint32_t make_dirs(struct vtree *t, int root, const char *path)
 				(struct change_side){.exists = true, .mode = S_IFDIR | 0755};
 		tree_set_child(t, up, name, dir);
 	}
+	*leaf = path + (name - names);
 	return dir;
 }
 
@@ -205,7 +205,7 @@ static void put(struct vtree *t, const struct rec *r, uint32_t node)
 	uint32_t dir = tree_walk(t, r->root, r->path, &leaf);
 
 	if (dir == NO_NODE && node != NO_NODE)
-		dir = make_dirs(t, r->root, r->path);
+		dir = make_dirs(t, r->root, r->path, &leaf);
 	if (dir == NO_NODE || !*leaf)
 		return;
 	take_away(t, r, dir, leaf);
