@@ -3,7 +3,6 @@
 #include "core/config/config_priv.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -20,11 +19,17 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+/* As iscntrl() in the locale C: in others, bytes of UTF-8 can be control characters. */
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f;
+}
+
 /* Returns whether len bytes can name a variable; npm's have more characters than a shell's. */
 static bool is_variable(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!isgraph((unsigned char)s[i]) || s[i] == '=')
+		if (is_control(s[i]) || s[i] == ' ' || s[i] == '=')
 			return false;
 	return len > 0;
 }
@@ -99,7 +104,7 @@ static int check_person(const char *value, struct err *err)
 		    is_blank(open[-1]) && !is_blank(*value) && !strchr(open + 1, '<');
 
 	for (const char *p = value; *p && good; p++)
-		good = !iscntrl((unsigned char)*p) && !(p > open && isspace((unsigned char)*p));
+		good = !is_control(*p) && !(p > open && *p == ' ');
 	return good ? 0 : err_say(err, -EINVAL, "say NAME <ADDRESS>");
 }
 
@@ -109,8 +114,6 @@ static int check_ignored(const char *value, struct err *err)
 	if (*value == '/' || *value == '~')
 		return err_say(err, -EINVAL,
 			       "say a name, or a path that begins in the working folder");
-	if (value[strlen(value) - 1] == '/')
-		return err_say(err, -EINVAL, "leave out the / at the end");
 	return 0;
 }
 

@@ -113,7 +113,7 @@ static const struct config_key keys[] = {
 	 "a further working folder; several may be given"},
 	{"sandbox.ro", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a folder that is visible inside and never writable; several may be given"},
-	{"sandbox.search-seconds", CONFIG_INT, "20", "0..86400", PROJECT_NEVER, NULL,
+	{"sandbox.search-seconds", CONFIG_INT, "20", "0..4294967295", PROJECT_NEVER, NULL,
 	 "how long a start may search each folder for .env files and for other names of protected "
 	 "files; 0: 2 seconds at most, and files that were not searched can be read"},
 	{"sandbox.hide", CONFIG_PATHS, NULL, NULL, PROJECT_ADD, NULL,
@@ -140,7 +140,7 @@ static const struct config_key keys[] = {
 	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
 	 "an edit from outside stops a rollback (barrier), is only reported (warn), or is refused: "
 	 "other programs cannot write in the folders (lock; needs root)"},
-	{"undo.watched-directories", CONFIG_INT, "65536", "1..2147483647", PROJECT_NEVER, NULL,
+	{"undo.watched-directories", CONFIG_INT, "65536", "0..2147483647", PROJECT_NEVER, NULL,
 	 "on Linux the most directories in which an edit from outside is seen at once; each takes "
 	 "the kernel about 1 KB, and counts towards fs.inotify.max_user_watches"},
 	{"undo.home", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
@@ -157,13 +157,13 @@ static const struct config_key keys[] = {
 	{"safeguard.beyond", CONFIG_ENUM, "allow", "allow|deny", PROJECT_NEVER, NULL,
 	 "with --headless: allow lets a step go on without undo at the limits journal.step-size "
 	 "and journal.size; deny stops the step and rolls it back; the console asks"},
-	{"safeguard.timeout", CONFIG_INT, "0", "0..31536000", PROJECT_NEVER, NULL,
+	{"safeguard.timeout", CONFIG_INT, "0", "0..4294967295", PROJECT_NEVER, NULL,
 	 "a held step is denied after this many seconds without an answer; 0: it waits"},
-	{"approval.timeout", CONFIG_INT, "0", "0..31536000", PROJECT_NEVER, NULL,
+	{"approval.timeout", CONFIG_INT, "0", "0..4294967295", PROJECT_NEVER, NULL,
 	 "a request is denied after this many seconds without an answer; 0: it waits"},
 	{"approval.command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that answers requests: JSON on its input, exit status 0 allows once"},
-	{"approval.command-timeout", CONFIG_INT, "60", "0..86400", PROJECT_NEVER, NULL,
+	{"approval.command-timeout", CONFIG_INT, "60", "0..4294967295", PROJECT_NEVER, NULL,
 	 "seconds that approval.command may take; then the request is denied"},
 	{"acp.editor-tools", CONFIG_ENUM, "off", "off|ask|on", PROJECT_NEVER, NULL,
 	 "--stdio: whether an agent may read, write and run commands through its editor, which is "
@@ -173,7 +173,7 @@ static const struct config_key keys[] = {
 	 "the queued commands finish"},
 	{"approval.notify", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that is run when something waits: the same JSON on its input"},
-	{"approval.remember", CONFIG_INT, "3", "0..86400", PROJECT_NEVER, NULL,
+	{"approval.remember", CONFIG_INT, "3", "0..4294967295", PROJECT_NEVER, NULL,
 	 "seconds for which an answer for once also covers the same request of the same process"},
 	{"git.credentials", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
 	 "git inside may get your credentials for a host over https; each host needs an answer; "

@@ -69,7 +69,8 @@ ok "no git directory" test ! -e "$two/node_modules/a/.git"
 ok "nothing else that is ignored" test ! -e "$two/cache"
 ok "and nothing that is not committed" test ! -e "$two/deep"
 like "$out" "not copied: .*\\.env" "secrets are named as left out"
-out=$(new --worktree=three --set worktree.copy=web/node_modules)
+out=$(new --worktree=three --set worktree.copy=web/node_modules/ --set 'worktree.copy=c*/')
+ok "a slash at the end changes nothing" test -e "$top.three/cache/c"
 ok "a path with a slash is that path alone" test -e "$top.three/web/node_modules/w" -a ! -e "$top.three/node_modules"
 mkdir -p .cordon && printf '[worktree]\n\tcopy = cache\n' >.cordon/config
 new --worktree=four >/dev/null

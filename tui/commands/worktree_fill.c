@@ -242,14 +242,20 @@ static int copy_tree(struct fill *f, const char *path, int depth, struct err *er
 	return r < 0 ? r : copy_entries(f, path, depth, err);
 }
 
-/* Matches a pattern without a slash with the last component, one with a slash with the whole
- * path. */
+/* Matches a pattern without a slash with the last component, one with a slash with the whole path.
+ * A slash at the end counts for nothing: lists of ignored directories have it. */
 static bool is_wanted(const char *const *patterns, size_t n, const char *path)
 {
-	for (size_t i = 0; i < n; i++)
-		if (fnmatch(patterns[i], strchr(patterns[i], '/') ? path : path_base(path),
-			    FNM_PATHNAME) == 0)
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *pattern = xstrdup(patterns[i]);
+		size_t end = strlen(pattern);
+
+		while (end > 0 && pattern[end - 1] == '/')
+			pattern[--end] = '\0';
+		if (fnmatch(pattern, strchr(pattern, '/') ? path : path_base(path), FNM_PATHNAME) ==
+		    0)
 			return true;
+	}
 	return false;
 }
 
