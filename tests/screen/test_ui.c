@@ -932,7 +932,7 @@ TEST_WITH(layouts_keep_to_their_sizes, NULL, NULL)
 	assert_int_equal(layout_compute(200, 60, 0, true, NULL).mode, LAYOUT_TABS);
 }
 
-/* In tabs, zoomed, or behind a list: looking elsewhere does not change the agent's terminal. */
+/* In tabs, zoomed, behind a list, or closed: looking elsewhere does not change the agent's terminal. */
 TEST_WITH(the_agents_pane_keeps_its_size_while_hidden, NULL, NULL)
 {
 	static const int sizes[][2] = {{44, 24}, {80, 24}, {120, 40}, {40, 12}};
@@ -952,6 +952,11 @@ TEST_WITH(the_agents_pane_keeps_its_size_while_hidden, NULL, NULL)
 		assert_memory_equal(&hidden, &shown, sizeof(shown));
 		s.ui->zoom = true;
 		ui_focus(s.ui, PANE_AUDIT);
+		hidden = ui_agent_pane(s.ui);
+		assert_memory_equal(&hidden, &shown, sizeof(shown));
+		s.ui->zoom = false;
+		s.ui->wish.hidden = 1u << PANE_TERMINAL;
+		ui_relayout(s.ui, sizes[i][0], sizes[i][1]);
 		hidden = ui_agent_pane(s.ui);
 		assert_memory_equal(&hidden, &shown, sizeof(shown));
 		scene_done(&s);

@@ -131,9 +131,12 @@ struct rect ui_agent_pane(const struct ui *ui)
 {
 	const struct layout *now = &ui->layout;
 	int h = now->body.h + (now->mode == LAYOUT_TOO_SMALL ? 0 : 2);
-	struct layout l = layout_compute(now->body.w, h, PANE_TERMINAL,
-					 ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
+	struct layout_wish shown = ui->wish;
+	struct layout l;
 
+	shown.hidden &= ~(1u << PANE_TERMINAL);
+	l = layout_compute(now->body.w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL,
+			   &shown);
 	return l.pane[PANE_TERMINAL].w ? l.pane[PANE_TERMINAL] : l.body;
 }
 
