@@ -334,6 +334,7 @@ doctor x
 EOF
 like "$("$CORDON" diff 1 1 2>&1)" "'1' behind a step: cordon diff 3..5" "diff says how to name several steps"
 like "$("$CORDON" why read /etc/passwd x 2>&1)" "^cordon: why: unexpected argument 'x': usage: " "why names the word"
+like "$("$CORDON" audit verify x 2>&1)" "^cordon: unexpected argument 'x': usage: " "audit, too"
 ok "a command behind -- is none too many" "$CORDON" why read /etc/passwd -- sh x
 ok "nor for policy list" "$CORDON" policy list -- sh
 done_testing
