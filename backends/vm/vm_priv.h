@@ -18,9 +18,9 @@ struct vm_plan {
 	int disk; /* the folder's image, locked; -1: ephemeral */
 };
 
-/* Makes the plan. On failure no resource is held, and err says in one line what to do. */
 /* Refuses settings that no guest has. */
 int vm_check(const struct spawn_spec *spec, struct err *err) MUST_USE;
+/* Makes the plan. On failure no resource is held, and err says in one line what to do. */
 int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err *err) MUST_USE;
 void vm_plan_done(struct vm_plan *p);
 
