@@ -195,6 +195,7 @@ struct model {
 	uint64_t prompts;		 /* number in this session */
 	char *prompt;			 /* words of the newest prompt; "" or NULL: unknown */
 	bool agent_asks;		 /* in its own terminal */
+	unsigned asks_changes;		 /* of agent_asks, to know one's own */
 	bool hook_asks;			 /* the agent's hook tells so: its bell may mean anything */
 	const struct reviewed *reviewed; /* session_reviewed(); NULL: not read yet */
 	char *review_words;   /* the result of the newest piece that was taken or brought back */

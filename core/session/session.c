@@ -401,6 +401,7 @@ void session_agent_asks(struct session *s, bool asks)
 	if (s->model.agent_asks == asks)
 		return;
 	s->model.agent_asks = asks;
+	s->model.asks_changes++;
 	s->model.version++;
 }
 

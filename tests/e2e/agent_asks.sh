@@ -41,6 +41,9 @@ while True:
     if word == "prompt":
         print("\033[H\033[2J\u276f 1. list\r\n  2. of a user\r\n\u276f ", flush=True)
         continue
+    if word == "answered":
+        print("\033[H\033[2J\u276f ", flush=True)
+        hook("PermissionRequest", tool_name="Bash", tool_input={"command": "make"})
     print("did", word, flush=True)
 A
 sed -i "s|CORDON|$CORDON|" "$TEST_TMP/bin/fake"
@@ -78,6 +81,10 @@ tell menu
 asks "it asks again"
 keys 1
 goes_on "whoever answers is believed at once"
+tell answered
+asks "the next question is its hook's"
+sleep 3 # for two looks at the screen
+ok "which the end of the menu does not answer" state asks
 tell prompt
 sees 'of a user' "the menu has gone"
 

@@ -62,10 +62,9 @@ struct host {
 	/* Times of the user's last line, alert, call and key; for host_rests(). */
 	int64_t sent_us, alerted_us, called_us, typed_us;
 	bool agent_asked; /* the user was alerted to the agent's question */
-	/* Menus in the agent's terminal: looks that found one in a row; model.agent_asks is set by
-	 * that alone. */
-	unsigned menu_looks;
-	bool menu_asks;
+	/* Menus in the agent's terminal: looks that found one in a row; model.asks_changes after
+	 * the last change that this made. */
+	unsigned menu_looks, menu_change;
 };
 
 /* One client's console: its screen, its layout, its keys. */

@@ -170,17 +170,17 @@ static void look_for_menu(struct host *h)
 {
 	const struct model *m = h->model;
 	bool asks, typing = clock_mono_us() - h->typed_us < TYPING_US;
+	bool others = h->menu_change != m->asks_changes; /* asked last, as a hook does */
 
 	if (!h->session || !h->term || m->exited || typing)
 		return;
 	h->menu_looks = term_shows_menu(h->term) ? h->menu_looks + 1 : 0;
-	h->menu_asks &= m->agent_asks;
 	asks = h->menu_looks > 1;
-	if (asks == m->agent_asks || (m->agent_asks && !h->menu_asks))
+	if (asks == m->agent_asks || (m->agent_asks && others))
 		return;
-	h->menu_asks = asks;
 	h->agent_asked = asks && !host_is_away(h); /* no bell for who sees it */
 	session_agent_asks(h->session, asks);
+	h->menu_change = m->asks_changes;
 	host_changed(h);
 }
 
