@@ -90,7 +90,7 @@ TEST(rows_about_processes_are_work)
 	model_done(&m);
 }
 
-/* An agent that loads has printed nothing, and waits for nobody. */
+/* While an agent loads it has printed nothing, and waits for nobody. */
 TEST(the_start_is_no_rest)
 {
 	struct model m;
