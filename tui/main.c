@@ -47,11 +47,45 @@ static bool is_program(const char *name)
 	return file || strchr(name, '/') != NULL;
 }
 
-/* Refuses a word that is neither a subcommand nor a program, and names the nearest subcommand.
- * Returns the exit status; 127, as for a command that is not found, if no subcommand is near. */
+/* Words of other programs, and the commands that do the same here. A program of that name comes
+ * first: "cordon ls" runs ls. */
+static const struct {
+	const char *word, *instead;
+} habits[] = {
+	{"status", "cordon log (the steps) or cordon sessions (what runs)"},
+	{"list", "cordon log (the steps) or cordon sessions (what runs)"},
+	{"show", "cordon diff STEP"},
+	{"history", "cordon log"},
+	{"restore", "cordon undo --step STEP -- PATH"},
+	{"checkout", "cordon undo --step STEP -- PATH"},
+	{"revert", "cordon undo --step STEP"},
+	{"rollback", "cordon undo"},
+	{"rewind", "cordon undo"},
+	{"checkpoint", "cordon mark"},
+	{"snapshot", "cordon mark"},
+	{"start", "cordon run -- COMMAND"},
+	{"stop", "cordon board, and x there"},
+	{"resume", "cordon attach"},
+	{"allow", "cordon approve"},
+	{"trust", "cordon policy trust"},
+	{"config", "cordon init (writes a settings file) or cordon policy list"},
+};
+
+static const char *habit(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
+		if (str_eq(word, habits[i].word))
+			return habits[i].instead;
+	return NULL;
+}
+
+/* Refuses a word that is neither a subcommand nor a program, and names the one that is meant
+ * or the nearest. Returns the exit status; 127, as for a command that is not found, without such a
+ * subcommand. */
 static int refuse_unknown(const char *word)
 {
 	struct nearest near = nearest_to(word);
+	const char *instead = habit(word);
 	AUTO_BUF struct buf shown = BUF_INIT;
 
 	text_escape(&shown, word, strlen(word));
@@ -59,11 +93,13 @@ static int refuse_unknown(const char *word)
 		if (c->summary)
 			nearest_try(&near, c->name);
 	fprintf(stderr, "cordon: '%s': neither a subcommand of cordon nor a program: ", shown.data);
-	if (near.best)
+	if (instead)
+		fprintf(stderr, "did you mean %s?\n", instead);
+	else if (near.best)
 		fprintf(stderr, "did you mean cordon %s?\n", near.best);
 	else
 		fprintf(stderr, "cordon --help lists the subcommands\n");
-	return near.best ? CMD_FAILED : 127;
+	return instead || near.best ? CMD_FAILED : 127;
 }
 
 /* Returns the subcommand behind options of run ("cordon -v log"), if it is no program; else

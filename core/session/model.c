@@ -142,6 +142,12 @@ static bool was_active(const struct model *m, int64_t us)
 	return false;
 }
 
+/* Returns whether the agent may still be loading: it has printed nothing yet. */
+static bool starts(const struct model *m)
+{
+	return !m->printed_us && clock_mono_us() - m->began_us < MODEL_START_US;
+}
+
 const char *model_state(const struct model *m)
 {
 	if (m->exited || m->over)
@@ -150,5 +156,6 @@ const char *model_state(const struct model *m)
 		return "asks";
 	if (m->tells_rest && m->rests) /* what still runs or is drawn is no work on a prompt */
 		return "idle";
-	return model_running(m, NULL) || was_active(m, MODEL_REST_US) ? "working" : "idle";
+	return model_running(m, NULL) || was_active(m, MODEL_REST_US) || starts(m) ? "working"
+										   : "idle";
 }

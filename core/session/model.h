@@ -290,9 +290,11 @@ void model_set_edits(struct model *m, struct barrier *list, size_t n);
 size_t model_running(const struct model *m, const struct step_row **newest);
 /* Returns the agent's state in a word: "asks" (a request waits, or its own question), "ended",
  * "working", "idle". Without a report about the turn it works while a command runs, or if it
- * printed or did something in the last MODEL_REST_US. */
+ * printed or did something in the last MODEL_REST_US, or has printed nothing since it was started
+ * and that was less than MODEL_START_US ago. */
 const char *model_state(const struct model *m);
-#define MODEL_REST_US 3000000				  /* a working agent prints more often */
+#define MODEL_REST_US  3000000	/* a working agent prints more often */
+#define MODEL_START_US 10000000 /* an agent of 100 MB loads for seconds on a busy machine */
 void model_add_ask(struct model *m, const struct ask *a); /* copies everything */
 /* Updates a held step. Returns true if the step is new. */
 bool model_set_held(struct model *m, const struct guard_report *r);

@@ -48,6 +48,7 @@ for word in --version -V version; do
 	like "$("$CORDON" $word)" "^cordon [0-9]" "$word"
 done
 is "$("$CORDON" help)" "$("$CORDON" --help)" "help"
+unlike "$("$CORDON" redo --help)" "undo the rest|after the step|redo brings" "help of redo has its own words"
 is "$("$CORDON" help undo)" "$("$CORDON" undo --help)" "help of a subcommand"
 ok "attach --help" sh -c "'$CORDON' attach --help"
 like "$("$CORDON" log --help)" "--older-than DAYS
@@ -57,6 +58,9 @@ refuses 125 "'soon' is no count" "an age that is no number" cordon_in "$dir" sto
 refuses 125 "'undoo'.* did you mean cordon undo\?" "a subcommand with a slip" cordon_in "$dir" undoo
 refuses 125 "'lgo'.* did you mean cordon log\?" "one with two letters exchanged" cordon_in "$dir" lgo
 refuses 125 "'doctro'.* did you mean cordon doctor\?" "the last one of the list, too" cordon_in "$dir" doctro
+for word in status list history; do refuses 125 "'$word'.* did you mean cordon log" "'$word', as other programs have" cordon_in "$dir" $word; done
+for word in restore checkout revert; do refuses 125 "'$word'.* did you mean cordon undo --step STEP" "'$word'" cordon_in "$dir" $word; done
+refuses 125 "did you mean cordon diff STEP\?" "'show', with its arguments" cordon_in "$dir" show 3
 unlike "$(cordon_in "$dir" insidee --headless 2>&1)" "cordon inside" "a command that --help does not list is not proposed"
 refuses 125 "-v log: .*cordon log --help" "a subcommand behind an option of run" cordon_in "$dir" -v log
 refuses 125 "did you mean --headless" "an option with a slip" cordon_in "$dir" run --headles -- true

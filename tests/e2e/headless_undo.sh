@@ -87,6 +87,9 @@ like "$out" shared "which is named"
 same "$(tree .)" "$t" "and nothing was touched"
 ok "--force goes on" "$CORDON" undo --force
 ok "the files are gone" test ! -e shared -a ! -e other
+echo mine >other
+like "$("$CORDON" redo 2>&1)" "--force \(undo brings back what is replaced\)" "a redo that stops says what brings that file back"
+rm other
 ok "redo" "$CORDON" redo
 is "$(cat shared)" "$(printf 'agent\nhuman')" "what --force replaced comes back"
 

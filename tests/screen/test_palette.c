@@ -45,6 +45,20 @@ TEST(it_fits_a_narrow_screen)
 	scene_done(&s);
 }
 
+/* The sentence of the selected action is shown in whole, whatever the width. */
+TEST(a_sentence_is_not_cut)
+{
+	struct scene s;
+
+	open_scene(&s, 80, 24);
+	scene_keys(&s, "C-] : p a s t e Space n");
+	assert_true(
+		scene_shows(&s, "Paste your note, or what you undid or denied, into the agent's"));
+	scene_keys(&s, "C-u h e l p");
+	assert_false(scene_shows(&s, "Paste your note"));
+	scene_done(&s);
+}
+
 /* Enter is typed by reflex, so it starts no deciding action, but shows its key. */
 TEST(nothing_is_allowed_from_it)
 {

@@ -79,6 +79,7 @@ TEST(rows_about_processes_are_work)
 	struct model m;
 
 	model_init(&m);
+	m.began_us -= MODEL_START_US;
 	assert_string_equal(model_state(&m), "idle");
 	model_add_row(&m, ROW_EXTERNAL, 0, 0, 0, "edit", "a", NULL);
 	model_add_row(&m, ROW_NOTE, 0, 0, 0, "note", "detached", NULL);
@@ -86,6 +87,22 @@ TEST(rows_about_processes_are_work)
 	model_add_row(&m, ROW_TOUCH, 1, 42, 0, "write", "a", NULL);
 	model_add_row(&m, ROW_NOTE, 0, 0, 0, "note", "detached", NULL);
 	assert_string_equal(model_state(&m), "working");
+	model_done(&m);
+}
+
+/* While an agent loads it has printed nothing, and waits for nobody. */
+TEST(the_start_is_no_rest)
+{
+	struct model m;
+
+	model_init(&m);
+	m.began_us -= MODEL_START_US / 2;
+	assert_string_equal(model_state(&m), "working");
+	m.printed_us = clock_mono_us() - MODEL_REST_US; /* its prompt */
+	assert_string_equal(model_state(&m), "idle");
+	m.printed_us = 0;
+	m.began_us -= MODEL_START_US / 2;
+	assert_string_equal(model_state(&m), "idle");
 	model_done(&m);
 }
 

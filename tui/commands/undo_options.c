@@ -214,7 +214,9 @@ int undo_options_parse(struct undo_options *o, int argc, char **argv, struct err
 
 void undo_options_help(enum undo_kind kind)
 {
-	if (kind == UNDO_REDO) {
+	const bool redo = kind == UNDO_REDO;
+
+	if (redo) {
 		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n"
 		       "       cordon redo --saved N [-- PATH...]\n\n"
 		       "Bring back what the last undo took away.\n\n"
@@ -238,12 +240,13 @@ void undo_options_help(enum undo_kind kind)
 		       "              places that you granted\n");
 	}
 	printf("  --dry-run   only list the changes; works while a session runs\n\n"
-	       "For files that you or another program edited after the step:\n\n"
-	       "  --keep-mine keep them as they are, and undo the rest\n"
+	       "For files that you or another program edited after the %s:\n\n"
+	       "  --keep-mine keep them as they are, and %s the rest\n"
 	       "  --merge     merge both sides' changes of text files; --dry-run shows the\n"
 	       "              result. Where both changed the same lines nothing is done, unless\n"
 	       "              --keep-mine (yours stay) or --force (conflict markers)\n"
-	       "  --force     overwrite them; redo brings your version back\n");
+	       "  --force     overwrite them; %s brings your version back\n",
+	       redo ? "undo" : "step", redo ? "redo" : "undo", redo ? "undo" : "redo");
 }
 
 /* ---- which steps ---------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@
 	  "Copy the selection: path, command or line; in a diff, the hunk")                        \
 	X(WORD_NEXT, "word-next", LOCAL, "next word", "To the next word")                          \
 	X(WORD_END, "word-end", LOCAL, "end of word", "To the end of the word")                    \
-	X(WORD_PREV, "word-prev", LOCAL, "previous word", "To the word before")                    \
+	X(WORD_PREV, "word-prev", LOCAL, "previous word", "To the previous word")                  \
 	X(LINE_START, "line-start", LOCAL, "start of line", "To the first column")                 \
 	X(LINE_TEXT, "line-text", LOCAL, "start of text", "To the first character of the line")    \
 	X(LINE_END, "line-end", LOCAL, "end of line", "To the last character of the line")         \
@@ -80,7 +80,7 @@
 	X(BACK, "back", GENERAL, "back", "Back: close what is on top, or clear the filter")        \
 	X(SEARCH, "search", LOCAL, "search", "Search; the list moves while you type")              \
 	X(SEARCH_NEXT, "search-next", LOCAL, "next match", "Next match")                           \
-	X(SEARCH_PREV, "search-prev", LOCAL, "previous match", "Match before")                     \
+	X(SEARCH_PREV, "search-prev", LOCAL, "previous match", "Previous match")                   \
 	X(FILTER, "filter", LOCAL, "filter", "Show only lines with these words; !word leaves out") \
 	X(LEVEL, "level", LOCAL, "level",                                                          \
 	  "How much is listed: without git's own, the project's, decisions, all")                  \
@@ -96,7 +96,7 @@
 	X(RESTORE_HUNK, "restore-hunk", LOCAL, "restore hunk",                                     \
 	  "Bring this hunk alone back as it was before the step, as a step")                       \
 	X(NEXT_HUNK, "next-hunk", LOCAL, "hunk", "Next hunk")                                      \
-	X(PREV_HUNK, "prev-hunk", LOCAL, "previous hunk", "Hunk before")                           \
+	X(PREV_HUNK, "prev-hunk", LOCAL, "previous hunk", "Previous hunk")                         \
 	X(FILES, "files", LOCAL, "files", "Go to the list of files, or back to the diff")          \
 	X(SIDE_BY_SIDE, "side-by-side", LOCAL, "two columns",                                      \
 	  "Old and new beside each other, or not")                                                 \
@@ -127,11 +127,11 @@
 	X(BORDER_UP, "border-up", GENERAL, "border up", "Move the border between panes up")        \
 	X(BORDER_DOWN, "border-down", GENERAL, "border down", "Move it down")                      \
 	X(FOCUS_NEXT, "focus-next", GENERAL, "next pane", "Go to the next pane")                   \
-	X(FOCUS_PREV, "focus-prev", GENERAL, "previous pane", "Go to the pane before")             \
+	X(FOCUS_PREV, "focus-prev", GENERAL, "previous pane", "Go to the previous pane")           \
 	X(NEXT_FILE, "next-file", LOCAL, "next file", "Next file of this step")                    \
-	X(PREV_FILE, "prev-file", LOCAL, "previous file", "File before")                           \
+	X(PREV_FILE, "prev-file", LOCAL, "previous file", "Previous file of this step")            \
 	X(NEXT_REQUEST, "next-request", LOCAL, "next", "Next request that waits")                  \
-	X(PREV_REQUEST, "prev-request", LOCAL, "previous", "Request before")                       \
+	X(PREV_REQUEST, "prev-request", LOCAL, "previous", "Previous request that waits")          \
 	X(ALLOW, "allow", LOCAL, "allow", "Allow it: as long and as much as chosen")               \
 	X(CHOOSE_SCOPE, "choose-scope", LOCAL, "how long",                                         \
 	  "How long the answer counts: once at first")                                             \
@@ -169,7 +169,7 @@
 	X(NORMAL_SPEED, "normal-speed", LOCAL, "normal speed", "As fast as it was")                \
 	X(IDLE_LIMIT, "idle-limit", LOCAL, "pauses", "Cut long pauses, or keep them")              \
 	X(NEXT_FRAME, "next-frame", LOCAL, "frame", "To the next output, and stop")                \
-	X(PREV_FRAME, "prev-frame", LOCAL, "previous frame", "To the output before, and stop")     \
+	X(PREV_FRAME, "prev-frame", LOCAL, "previous frame", "To the previous output, and stop")   \
 	X(SEEK_FORWARD, "seek-forward", LOCAL, "+5 s", "5 seconds forward")                        \
 	X(SEEK_BACK, "seek-back", LOCAL, "-5 s", "5 seconds back")                                 \
 	X(SEEK_FAR_FORWARD, "seek-far-forward", LOCAL, "+1 min", "A minute forward")               \
@@ -178,14 +178,15 @@
 	X(SEEK_END, "seek-end", LOCAL, "end", "To its end")                                        \
 	X(SEEK_TIME, "seek-time", LOCAL, "time", "To a time that you type: 1:02:03, 90 or 50%")    \
 	X(NEXT_MARK, "next-mark", LOCAL, "next mark", "To the next mark of the time line")         \
-	X(PREV_MARK, "prev-mark", LOCAL, "previous mark", "To the mark before")                    \
+	X(PREV_MARK, "prev-mark", LOCAL, "previous mark", "To the previous mark of the time line") \
 	X(NEXT_STEP, "next-step", LOCAL, "next step", "To where the next step began")              \
-	X(PREV_STEP, "prev-step", LOCAL, "previous step", "To where the step before began")        \
+	X(PREV_STEP, "prev-step", LOCAL, "previous step", "To where the previous step began")      \
 	X(NEXT_TURN, "next-turn", LOCAL, "next turn",                                              \
 	  "To the next line that was sent to the agent")                                           \
-	X(PREV_TURN, "prev-turn", LOCAL, "previous turn", "To the line before")                    \
+	X(PREV_TURN, "prev-turn", LOCAL, "previous turn",                                          \
+	  "To the previous line that was sent to the agent")                                       \
 	X(NEXT_APPROVAL, "next-approval", LOCAL, "next approval", "To the next request")           \
-	X(PREV_APPROVAL, "prev-approval", LOCAL, "previous approval", "To the request before")     \
+	X(PREV_APPROVAL, "prev-approval", LOCAL, "previous approval", "To the previous request")   \
 	X(MOMENT, "moment", LOCAL, "moment",                                                       \
 	  "To the moment at which this was done, in the recording")                                \
 	X(BLAME, "blame", LOCAL, "blame", "Tell which step, prompt or edit wrote this line")

@@ -228,6 +228,7 @@ static void name_overwritten(struct journal *j, const struct undo_plan *plan,
 /* Names the first conflict that the flags do not settle. Returns -ESTALE. */
 static int refuse(struct journal *j, const struct undo_plan *plan, struct err *err)
 {
+	const char *reverse = plan->kind == UNDO_REDO ? "undo" : "redo";
 	AUTO_BUF struct buf saved = BUF_INIT;
 
 	for (size_t i = 0; i < plan->n_entries; i++) {
@@ -249,16 +250,18 @@ static int refuse(struct journal *j, const struct undo_plan *plan, struct err *e
 				"'%s%s%s'%s was also changed by a step that ran at the same time "
 				"and stays: undo that step as well if `cordon log` still has it, "
 				"or use --keep-mine to leave the file out, --merge, or "
-				"--force (redo brings back what is replaced)",
-				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
+				"--force (%s brings back what is replaced)",
+				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "",
+				reverse);
 		name_overwritten(j, plan, e, &saved);
 		return err_say(
 			err, -ESTALE,
 			"'%s%s%s' has changed since%s%s%s%s: look at it, then use --keep-mine to "
-			"leave it out, --merge, or --force (redo brings back what is replaced)%s",
+			"leave it out, --merge, or --force (%s brings back what is replaced)%s",
 			base, slash, e->path, e->linked ? " by another name of the file" : "",
 			plan->n_stops > 1 ? ", and others" : "",
-			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "", saved.data);
+			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "", reverse,
+			saved.data);
 	}
 	return refuse_barrier(plan, err);
 }

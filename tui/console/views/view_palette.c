@@ -98,20 +98,75 @@ static struct rect size(struct view *v, struct rect body)
 	return (struct rect){body.x + (body.w - w) / 2, body.y + MIN(2, body.h - h), w, h};
 }
 
-static void draw_row(const struct view_palette *p, struct surface *s, struct rect line, size_t i)
+/* Widths: of the widest text, so that the column of sentences gets the rest. */
+struct columns {
+	int keys, label, help;
+};
+
+static const char *keys_of(const struct view_palette *p, enum action a, char *out, size_t size)
+{
+	return str_eq(ui_keys(p->v.ui, p->place, a, out, size), "unbound") ? "" : out;
+}
+
+static struct columns columns_of(const struct view_palette *p, int w)
+{
+	struct columns c = {.keys = 8};
+	char keys[48];
+
+	for (size_t i = 0; i < p->n_all; i++) {
+		c.keys = MAX(c.keys, text_width(keys_of(p, p->all[i], keys, sizeof(keys))));
+		c.label = MAX(c.label, text_width(action_label(p->all[i])));
+	}
+	c.keys = MIN(c.keys, MAX(8, MIN(14, w / 4)));
+	c.label = MIN(c.label, (w - c.keys) / 2);
+	c.help = MAX(0, w - c.keys - c.label - 3);
+	return c;
+}
+
+/* Returns how many rows below the list show the selected sentence: as many as the longest needs, 0
+ * if the column has room for each. */
+static int foot_rows(const struct view_palette *p, int w, int room)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < p->n_all; i++) {
+		const char *rest = action_help(p->all[i]);
+		int rows = 0;
+
+		if (text_width(rest) <= room)
+			continue;
+		for (; *rest; rows++)
+			ui_fitting(rest, w, &rest);
+		most = MAX(most, rows);
+	}
+	return most;
+}
+
+/* Draws the selected sentence in whole, on the last rows of the box. */
+static void draw_foot(const struct view_palette *p, struct surface *s, struct rect foot)
+{
+	const char *rest = p->n ? action_help(p->rows[p->list.cursor].action) : "";
+
+	for (int y = 0; y < foot.h && *rest; y++) {
+		const char *row = rest;
+		AUTO_FREE char *part = xstrndup(row, ui_fitting(row, foot.w, &rest));
+
+		surface_text(s, foot.x, foot.y + y, foot.w, ROLE_MODAL, part);
+	}
+}
+
+static void draw_row(const struct view_palette *p, struct surface *s, struct rect line, size_t i,
+		     const struct columns *c)
 {
 	enum action a = p->rows[i].action;
-	int keys_w = MAX(8, MIN(14, line.w / 4)), label_w = MIN(18, (line.w - keys_w) / 2);
 	int x = line.x + 1;
-	char keys[48] = "";
+	char keys[48];
 
-	ui_keys(p->v.ui, p->place, a, keys, sizeof(keys));
-	surface_text(s, x, line.y, keys_w, ROLE_MODAL_KEY, str_eq(keys, "unbound") ? "" : keys);
-	x += keys_w + 1;
-	surface_text(s, x, line.y, label_w, ROLE_MODAL, action_label(a));
-	x += label_w + 1;
-	surface_hostile_end(s, x, line.y, MAX(0, line.x + line.w - x), ROLE_MODAL_LABEL,
-			    action_help(a));
+	surface_text(s, x, line.y, c->keys, ROLE_MODAL_KEY, keys_of(p, a, keys, sizeof(keys)));
+	x += c->keys + 1;
+	surface_text(s, x, line.y, c->label, ROLE_MODAL, action_label(a));
+	x += c->label + 1;
+	surface_hostile_end(s, x, line.y, c->help, ROLE_MODAL_LABEL, action_help(a));
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
@@ -119,7 +174,10 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	struct view_palette *p = (struct view_palette *)v;
 	struct rect in = ui_modal(s, r, "do", false);
 	int used = surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL_KEY, ": %s", p->typed);
+	struct columns c = columns_of(p, in.w);
+	int foot = MIN(foot_rows(p, in.w - 2, c.help), MAX(0, in.h - 3));
 
+	in.h -= foot;
 	list_fit(&p->list, p->n, in.h - 1);
 	if (p->n == 0)
 		surface_text(s, in.x + 1, in.y + 1, in.w, ROLE_MODAL_LABEL,
@@ -128,9 +186,10 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 		size_t i = p->list.top + (size_t)y - 1;
 		struct rect line = {in.x, in.y + y, in.w, 1};
 
-		draw_row(p, s, line, i);
+		draw_row(p, s, line, i, &c);
 		ui_row_style(s, line, i == p->list.cursor, true);
 	}
+	draw_foot(p, s, (struct rect){in.x + 1, in.y + in.h, in.w - 2, foot});
 	if (focused)
 		s->cursor = (struct cursor){
 			.visible = true, .x = in.x + used, .y = in.y, .shape = CURSOR_BAR};
