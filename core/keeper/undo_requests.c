@@ -236,19 +236,16 @@ static bool undo_tick(void *data, size_t done, size_t total)
  * without it. */
 static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, struct err *err)
 {
-	struct step_info *list = NULL;
-	size_t n = 0;
-	bool same;
+	int64_t id;
 	int r;
 
 	if (newest == 0 || kind != UNDO_BACK) /* after a new step there is nothing to redo */
 		return 0;
-	r = journal_list(k->journal, false, &list, &n, err);
+	r = journal_newest(k->journal, &id);
 	if (r < 0)
-		return r;
-	same = n > 0 && list[0].id == newest;
-	step_info_free(list, n);
-	return same ? 0 : err_say(err, -ESTALE, "the history has grown meanwhile: look again");
+		return err_set(err, r, "list the steps");
+	return id == newest ? 0
+			    : err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
 /* Fails if opening the history has repaired it: `cordon undo` was meant for the history before the

@@ -1,5 +1,6 @@
 /* test_journal_parts - one step in the stores of several folders. */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/inject.h"
 #include "tests/support/pairfix.h"
 
 TEST(parts_have_one_id)
@@ -185,6 +186,50 @@ TEST(the_newest_of_all_folders_comes_first)
 	assert_trees(p, &start);
 	assert_int_equal(redo(p->b, false), 0); /* both stores, one rollback */
 	assert_trees(p, &two);
+}
+
+struct newest {
+	struct journal *j;
+	int64_t id;
+	int r;
+};
+
+static void find_newest(void *arg)
+{
+	struct newest *n = arg;
+
+	n->r = journal_newest(n->j, &n->id);
+}
+
+TEST(the_newest_step_is_found_without_reading_steps)
+{
+	struct pair *p = *state;
+	struct newest got = {.j = p->a->j};
+	struct inject none = {0}, many = {0};
+	int64_t last = 0;
+
+	inject_run(&none, find_newest, &got);
+	assert_int_equal(got.r, 0);
+	assert_int_equal(got.id, 0);
+	begin(p->a, "first");
+	put(p->a, "f", "f");
+	commit(p->a);
+	for (int i = 0; i < 20; i++) {
+		begin(p->b, "later");
+		put(p->b, i % 2 ? "x" : "y", "text");
+		last = commit(p->b);
+	}
+	inject_run(&many, find_newest, &got);
+	assert_int_equal(got.r, 0);
+	assert_int_equal(got.id, last);
+	assert_int_equal(many.seen, none.seen);
+	for (int n = 1; n <= many.seen; n++) { /* an error is not "no newer step" */
+		struct inject in = {.nth = n, .err = EIO};
+
+		inject_run(&in, find_newest, &got);
+		if (got.r == 0)
+			assert_int_equal(got.id, last);
+	}
 }
 
 /* Of steps dropped in one folder and then in the other, the last one is redone first. */

@@ -293,6 +293,23 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	return 0;
 }
 
+int journal_newest(const struct journal *j, int64_t *ret)
+{
+	const struct journal *k = j;
+	int r;
+
+	*ret = 0;
+	do {
+		AUTO_NAMES struct names names = {0};
+		int64_t id;
+
+		r = store_names(k, "steps", &names);
+		id = names.n ? atoll(names.list[names.n - 1]) : 0;
+		*ret = llabs(id) > llabs(*ret) ? id : *ret;
+	} while (r == 0 && (k = k->sibling) != j);
+	return r;
+}
+
 /* Returns whether no session runs: it would hold the lock. */
 static bool is_left(const struct journal *j)
 {

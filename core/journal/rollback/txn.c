@@ -205,28 +205,36 @@ void txn_done(struct txn *t)
 /* ---- the work ---------------------------------------------------------------------------------
  */
 
-struct mover *txn_newest(struct txn *t, bool either)
+/* Returns the number of the log's last record, or 0 if it has none but the step's head. Numbers
+ * begin at 1. */
+static uint64_t last_seq(const struct undo_log *log)
+{
+	struct rec r;
+	size_t start;
+
+	return undo_log_last(log, undo_log_tail(log), &r, &start) && r.type != REC_STEP ? r.seq : 0;
+}
+
+static struct mover *newest(struct txn *t)
 {
 	struct mover *best = NULL;
-	uint64_t best_seq = 0;
 
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].next && (!best || t->list[i].next >= best->next))
+			best = &t->list[i];
+	return best;
+}
+
+struct mover *txn_newest(struct txn *t, bool either)
+{
 	for (size_t i = 0; i < t->n; i++) {
 		struct mover *m = &t->list[i];
-		struct capture *sides[2] = {txn_from(t, m), txn_to(t, m)};
 
-		for (int k = 0; !m->arrived && k < (either ? 2 : 1); k++) {
-			struct undo_log *log = &sides[k]->log;
-			struct rec r;
-			size_t start;
-
-			if (!undo_log_last(log, undo_log_tail(log), &r, &start) ||
-			    r.type == REC_STEP || r.seq < best_seq)
-				continue;
-			best = m;
-			best_seq = r.seq;
-		}
+		m->next = m->arrived ? 0 : last_seq(&txn_from(t, m)->log);
+		if (either && !m->arrived)
+			m->next = MAX(m->next, last_seq(&txn_to(t, m)->log));
 	}
-	return best;
+	return newest(t);
 }
 
 /* Returns whether the rollback replaces an external edit at the record's path or below, for which
@@ -306,12 +314,14 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 	t->j->reported_fresh = false;
 	t->j->excluded = t->back ? NULL : &t->remedy.skips;
 	store_forget_near(t->j);
-	while ((m = txn_newest(t, false))) {
+	/* A move changes the logs of its step alone: those of the others are not read again. */
+	for (m = txn_newest(t, false); m; m = newest(t)) {
 		do
 			r = move_one(t, m);
 		while (r < 0 && reserve_give(t->j, r));
 		if (r < 0)
 			return r;
+		m->next = last_seq(&txn_from(t, m)->log);
 		t->done++;
 		if (progress && progress->tick && t->done % 32 == 0 &&
 		    !progress->tick(progress->data, t->done, t->total))

@@ -16,8 +16,9 @@ struct touched_paths;
 struct mover { /* one step of the transaction */
 	char *dir;
 	struct capture undo, redo;
-	bool arrived; /* its directory is at its new place */
-	bool foreign; /* a dead process moved it: no log is open here */
+	bool arrived;  /* its directory is at its new place */
+	bool foreign;  /* a dead process moved it: no log is open here */
+	uint64_t next; /* number of the record that txn_move() takes next from its log; 0: none */
 };
 
 struct txn {

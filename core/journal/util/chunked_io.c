@@ -88,9 +88,12 @@ int chunked_in_more(struct chunked_in *in)
 	buf_drop_front(&in->win, in->at);
 	in->at = 0;
 	buf_reserve(&in->win, PIECE);
-	n = io_read_full(in->fd, in->win.data + in->win.len, PIECE);
+	/* A short read is no end, but most files fit in one: looking for their end costs a call. */
+	do
+		n = read(in->fd, in->win.data + in->win.len, PIECE);
+	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return n < 0 ? (int)n : -EBADMSG;
+		return n < 0 ? -errno : -EBADMSG;
 	in->win.len += (size_t)n;
 	in->win.data[in->win.len] = '\0';
 	return 0;

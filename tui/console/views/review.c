@@ -282,6 +282,8 @@ static void work_range(struct review_worker *w)
 		drop_directories(w);
 	if (w->left_out)
 		git_words_range(&w->git, w->journal, w->from, w->to, false);
+	journal_close_all(w->journal); /* its records of all steps take megabytes */
+	w->journal = NULL;
 	if (w->cut > 0) {
 		char words[128];
 
@@ -395,6 +397,8 @@ static void work_file(void *job) /* worker thread */
 	w->lang = syntax_of(next_change(w)->path);
 	buf_clear(&w->text);
 	r = read_file(w, &err);
+	if (w->next == 0 && w->n_changes > REVIEW_MANY) /* reading the records freed much */
+		os_trim_heap();
 	if (r < 0 && r != -ECANCELED)
 		add_words(w, err.text);
 	if (w->cut > 0) {
