@@ -151,7 +151,8 @@ is "$("$CORDON" worktree fork x 2>&1)" "cordon: 'x' is no step: a step has a num
 out=$("$CORDON" worktree fork "${steps[0]}" again -- sh -c 'exit 3' 2>&1 </dev/null)
 is "$?" 125 "with a command it needs a terminal, as cordon run"
 like "$out" "terminal" "and says so"
-is "$(ls -d "$base.again" 2>&1 | grep -c '^/')$(git -C "$base" branch --list cordon/again)" 0 "before it has made anything"
+ok "before it has made anything" test ! -e "$base.again"
+is "$(git -C "$base" branch --list cordon/again)" "" "not even a branch"
 (exec "$CORDON" run --headless -- sh -c 'touch here; sh -c "echo x >running; until [ -e stop ]; do sleep 0.1; done"; rm -f stop here running') &
 beside=$!
 ok "a step runs" wait_for 15 test -e running

@@ -932,7 +932,8 @@ TEST_WITH(layouts_keep_to_their_sizes, NULL, NULL)
 	assert_int_equal(layout_compute(200, 60, 0, true, NULL).mode, LAYOUT_TABS);
 }
 
-/* In tabs, zoomed, behind a list, or closed: looking elsewhere does not change the agent's terminal. */
+/* In tabs, zoomed, behind a list, or closed: looking elsewhere does not change the agent's
+ * terminal. */
 TEST_WITH(the_agents_pane_keeps_its_size_while_hidden, NULL, NULL)
 {
 	static const int sizes[][2] = {{44, 24}, {80, 24}, {120, 40}, {40, 12}};
