@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include "core/journal/fs/in_place.h"
+#include "core/os/volume.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
@@ -563,6 +565,75 @@ TEST(in_restore)
 TEST(in_recovery)
 {
 	each_call_of(&stages[5], 1);
+}
+
+/* ---- overlapping steps in a store that is not written in place --------------------------------
+ */
+
+static bool copies_on_write;
+
+/* Replaces the library's function: the logs are written by pwrite(), which may fail. */
+bool in_place_writes(int fd)
+{
+	const int volume = os_volume(fd);
+
+	return !copies_on_write && (volume == VOLUME_IN_PLACE || volume == VOLUME_MEMORY);
+}
+
+void in_place_keep(int fd)
+{
+	(void)fd;
+}
+
+static void run_undo_both(void *arg)
+{
+	result = undo(arg, 2, false);
+}
+
+/* The disk is full for one call, and the reserve lets the rollback go on. Returns false if it has
+ * fewer calls. */
+static bool both_fail_at(int n, bool redone)
+{
+	struct inject in = {.nth = n, .err = ENOSPC, .space = true};
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = snap(f), *after = NULL;
+	struct step *first, *second;
+
+	/* Each record needs the one before it, which is of the other step. */
+	begin(f, "touch x; ...; mv y z");
+	assert_int_equal(put(f, "x", "first\n"), 0);
+	first = f->s;
+	begin(f, "mv x y");
+	assert_int_equal(mv(f, "x", "y", 0), 0);
+	second = f->s;
+	f->s = first;
+	assert_int_equal(mv(f, "y", "z", 0), 0);
+	committed(f);
+	f->s = second;
+	committed(f);
+	after = snap(f);
+	if (redone)
+		must(f, undo(f, 2, 0));
+	inject_run(&in, redone ? run_redo : run_undo_both, f);
+	if (getenv("CORDON_TEST_SEED"))
+		fprintf(stderr, "# call %d (number %d): %d %s\n", n, in.failed, result,
+			f->err.text);
+	assert_tree(f, redone == (result == 0) ? after : before);
+	assert_sound(f);
+	if (result == 0)
+		must(f, redone ? undo(f, 2, 0) : redo(f, 0));
+	assert_tree(f, redone ? before : after);
+	fix_free(f);
+	return in.failed >= 0;
+}
+
+TEST(in_overlapping_steps_where_logs_are_not_written_in_place)
+{
+	copies_on_write = true;
+	for (int redone = 0; redone < 2; redone++)
+		for (int n = 1; both_fail_at(n, redone); n++)
+			;
+	copies_on_write = false;
 }
 
 int main(void)

@@ -288,10 +288,12 @@ static int move_one(struct txn *t, struct mover *m)
 	size_t start;
 	int e;
 
-	/* Recovery can tell one record too many, but not two. */
-	e = undo_log_catch_up(&from->log);
-	if (e < 0 || !undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start))
-		return e;
+	/* Recovery can tell one record too many, but not two. The next one may be another step's.
+	 */
+	if (from->log.behind)
+		return undo_log_catch_up(&from->log);
+	if (!undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start))
+		return 0;
 	if (r.flags & REC_SKIPPED)
 		return replay_skip(from, to, makes_way(t, &r));
 	if (!t->back && u64_set_have(&t->remedy.skips, r.seq))
