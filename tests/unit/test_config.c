@@ -197,7 +197,8 @@ TEST(good_forms)
 		    "[network]\nbytes = *.example.com:443 1g\nlistening-loopback = 127.0.0.2\n"
 		    "secret = KEY, api.example.com, x-api-key, pass show api\n"
 		    "[ssh]\nagent = work@laptop github.com unbound\n"
-		    "[record]\nredact = \"k[a-z]+|x\"\n[worktree]\ncopy = web/*.cache\ncopy = target/\n");
+		    "[record]\nredact = \"k[a-z]+|x\"\n[worktree]\ncopy = web/*.cache\ncopy = "
+		    "target/\n");
 	load(p);
 }
 
@@ -270,8 +271,8 @@ TEST(bad_input)
 		{"[record]\nredact = (\n",
 		 "config:2: bad value '(' for record.redact: not a regular"},
 		{"[worktree]\ncopy = /x\n", "begins in the working folder"},
-		{"[approval]\ntimeout = 4g\n",
-		 "config:2: bad value '4g' for approval.timeout: say a number from 0 to 4294967295"},
+		{"[approval]\ntimeout = 4g\n", "config:2: bad value '4g' for approval.timeout: say "
+					       "a number from 0 to 4294967295"},
 	};
 	struct place *p = *state;
 

@@ -231,7 +231,8 @@ int cmd_audit(int argc, char **argv, struct err *err)
 	check = args.n == 1 && str_eq(args.list[0], "verify");
 	if (r == 0 && args.n && (!check || o.follow || o.metrics))
 		r = err_say(err, -EINVAL, "unexpected argument '%s': usage: cordon %s",
-			    args.list[args.n > 1 && str_eq(args.list[0], "verify")], usage.synopsis);
+			    args.list[args.n > 1 && str_eq(args.list[0], "verify")],
+			    usage.synopsis);
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r)
