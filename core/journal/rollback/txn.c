@@ -288,8 +288,7 @@ static int move_one(struct txn *t, struct mover *m)
 	size_t start;
 	int e;
 
-	/* Recovery can tell one record too many, but not two. The next one may be another step's.
-	 */
+	/* Recovery can tell one record too many, not two. The next may be another step's. */
 	if (from->log.behind)
 		return undo_log_catch_up(&from->log);
 	if (!undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start))
