@@ -237,9 +237,10 @@ static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, 
 	step_info_free(undone, n);
 	if (k < 0)
 		return k;
-	return err_say(err, -ENOENT,
-		       n ? "all steps are undone: nothing to show, until a redo or a new step"
-			 : "no steps yet: nothing to show");
+	err_say(err, -ENOENT,
+		n ? "all steps are undone: nothing to show, until a redo or a new step"
+		  : "no steps yet: nothing to show");
+	return -ENOENT;
 }
 
 static int load_step(struct range *r, struct journal *j, int64_t id, struct err *err)
