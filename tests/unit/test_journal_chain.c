@@ -338,7 +338,7 @@ TEST(nobody_where_directories_went_back_and_forth)
 }
 
 /* No record has the removal of a directory that the step itself made. */
-TEST(nobody_where_a_directory_went_into_one_that_came_and_went)
+TEST(no_conflict_in_a_directory_moved_into_a_removed_one)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
@@ -357,7 +357,7 @@ TEST(nobody_where_a_directory_went_into_one_that_came_and_went)
 }
 
 /* The same with two directories, one in the other. */
-TEST(nobody_where_a_directory_went_deep_into_one_that_came_and_went)
+TEST(no_conflict_in_a_directory_moved_deep_into_a_removed_one)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);

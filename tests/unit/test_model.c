@@ -90,7 +90,7 @@ TEST(rows_about_processes_are_work)
 	model_done(&m);
 }
 
-/* While an agent loads it has printed nothing, and waits for nobody. */
+/* Checks that an agent that has printed nothing yet is listed as working. */
 TEST(the_start_is_no_rest)
 {
 	struct model m;
