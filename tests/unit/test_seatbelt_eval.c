@@ -11,6 +11,7 @@
 #include "tests/seatbelt/match.h"
 #include "tests/support/mach_services.h"
 #include "core/base/io.h"
+#include "core/policy/builtin/certificates.h"
 
 static struct eval *read_file(const char *name)
 {
@@ -708,5 +709,7 @@ int main(void)
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_RUNTIME_DIR");
+	for (const char *const *v = certificate_variables; *v; v++)
+		unsetenv(*v);
 	return run_all(NULL, NULL, NULL, NULL);
 }
