@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/log.h"
+#include "core/base/text.h"
 #include "core/keeper/procs.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/unconfined.h"
@@ -306,27 +307,31 @@ void steps_tick(struct keeper *k)
 	}
 }
 
+/* Says why c's step cannot end yet; its words are shortened, as those that follow are what a narrow screen must show. */
+static int refuse_to_settle(const struct keeper *k, const struct command *c, struct err *err)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+
+	text_fit_end(&words, c->label.data, 60);
+	if (c->guard.asked)
+		return err_say(err, -EBUSY, "'%s' is held by a safeguard: allow or deny it first",
+			       words.data);
+	if (c == k->whole)
+		return err_say(err, -EAGAIN, "the whole run is one step: it ends with the agent");
+	if (c == k->group)
+		return err_say(err, -EBUSY, "the step '%s' is still open", words.data);
+	return err_say(err, -EBUSY, "'%s' (process %d) is still running", words.data,
+		       shown_pid(c->pid));
+}
+
 int steps_settle(struct keeper *k, struct err *err)
 {
 	struct command *c;
 
 	finish_idle(k, NULL);
-	for (c = k->commands; c; c = c->next) {
-		if (!c->step)
-			continue;
-		if (c->guard.asked)
-			return err_say(err, -EBUSY,
-				       "'%.200s' is held by a safeguard: allow or deny it first",
-				       c->label.data);
-		if (c == k->whole)
-			return err_say(err, -EAGAIN,
-				       "the whole run is one step: it ends with the agent");
-		if (c == k->group)
-			return err_say(err, -EBUSY, "the step '%.200s' is still open",
-				       c->label.data);
-		return err_say(err, -EBUSY, "'%.200s' (process %d) is still running", c->label.data,
-			       shown_pid(c->pid));
-	}
+	for (c = k->commands; c; c = c->next)
+		if (c->step)
+			return refuse_to_settle(k, c, err);
 	keeper_prune(k);
 	return 0;
 }
