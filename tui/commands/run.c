@@ -93,6 +93,32 @@ static void say_repositories(const struct run *run)
 	}
 }
 
+/* Adds notes about a folder that is a part of a checkout: git, and the agent, see no repository. */
+static void add_checkout(const struct run *run, struct buf *notes)
+{
+	AUTO_FREE char *top = repository_above(run->folders.list[0], run->home);
+
+	if (top && !is_taken(run, top))
+		buf_fmt(notes,
+			"git does not work here: %s/.git is\noutside of this folder: start there, or\n"
+			"--ro %s to look only\n",
+			top, top);
+}
+
+static void say_checkout(const struct run *run)
+{
+	AUTO_BUF struct buf notes = BUF_INIT;
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	add_checkout(run, &notes);
+	for (size_t i = 0; i + 1 < notes.len; i++)
+		if (notes.data[i] == '\n')
+			notes.data[i] = ' ';
+	text_escape(&shown, notes.data, notes.len ? notes.len - 1 : 0);
+	if (shown.len)
+		fprintf(stderr, "cordon: %s\n", shown.data);
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int in_console(struct run *run, struct err *err)
@@ -103,6 +129,7 @@ static int in_console(struct run *run, struct err *err)
 	struct console_options opt = {.record = o->record};
 
 	run_offer_prompts(run, &notes);
+	add_checkout(run, &notes);
 	opt.notes = notes.data;
 	console_options_set(&opt, c);
 	opt.theme = o->theme ? o->theme : opt.theme;
@@ -250,8 +277,11 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		say_changed(&run);
 		say_ignored(&run);
 	}
-	if (r == 0 && !run.opt.stdio)
+	if (r == 0 && !run.opt.stdio) {
 		say_repositories(&run);
+		if (run.opt.headless)
+			say_checkout(&run);
+	}
 	if (r == 0)
 		r = start(&run, learning, err);
 	if ((r < 0 || r == CMD_FAILED) && run.spec.backend)

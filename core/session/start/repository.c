@@ -116,6 +116,26 @@ void repository_done(struct repository *r)
 	*r = (struct repository){0};
 }
 
+char *repository_above(const char *folder, const char *home)
+{
+	char *dir = xstrdup(folder);
+
+	while (!str_eq(dir, "/") && !path_is_beneath(home, dir)) {
+		char *up;
+
+		if (io_has(dir, ".git")) {
+			if (!str_eq(dir, folder))
+				return dir;
+			break;
+		}
+		up = path_dir(dir);
+		free(dir);
+		dir = up;
+	}
+	free(dir);
+	return NULL;
+}
+
 /* ---- a session's ----------------------------------------------------------------------------- */
 
 static void add(char ***list, size_t *n, const char *path)

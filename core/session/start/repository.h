@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "core/base/util.h"
+
 struct policy_spec;
 
 /*
@@ -31,6 +33,10 @@ struct repository {
 /* Finds the repository of a folder. Both paths are resolved. Fills ret for each kind. */
 enum repository_kind repository_find(struct repository *ret, const char *folder);
 void repository_done(struct repository *r);
+
+/* Returns the checkout that has this folder, itself without `.git`, somewhere below it; NULL: none, or it is home or
+ * above that. Git inside does not find it: it is not a part of the session. */
+char *repository_above(const char *folder, const char *home) MUST_USE;
 
 /* The repositories of a session, as NULL-terminated heap lists. git_dirs has one for each folder
  * with an outside git directory; common has each of their common directories once. */
