@@ -100,7 +100,8 @@ static void add_checkout(const struct run *run, struct buf *notes)
 
 	if (top && !is_taken(run, top))
 		buf_fmt(notes,
-			"git does not work here: %s/.git is\noutside of this folder: start there, or\n"
+			"git does not work here: %s/.git is\noutside of this folder: start there, "
+			"or\n"
 			"--ro %s to look only\n",
 			top, top);
 }

@@ -34,8 +34,8 @@ struct repository {
 enum repository_kind repository_find(struct repository *ret, const char *folder);
 void repository_done(struct repository *r);
 
-/* Returns the checkout that has this folder, itself without `.git`, somewhere below it; NULL: none, or it is home or
- * above that. Git inside does not find it: it is not a part of the session. */
+/* Returns the checkout that has this folder, itself without `.git`, somewhere below it; NULL: none,
+ * or it is home or above that. Git inside does not find it: it is not a part of the session. */
 char *repository_above(const char *folder, const char *home) MUST_USE;
 
 /* The repositories of a session, as NULL-terminated heap lists. git_dirs has one for each folder
