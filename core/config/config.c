@@ -25,6 +25,7 @@ struct config {
 	unsigned others; /* number of references from config_ref() */
 	char *profile;	 /* name of the profile, or NULL */
 	char *home;
+	char *dir;     /* of the user's settings */
 	char *folder;  /* NULL without one */
 	char *ignored; /* origin and name of a setting that there is no more, or NULL */
 };
@@ -147,7 +148,7 @@ static int set_key(struct config *c, const struct config_source *src, const char
 			       origin, name, kept,
 			       c->trust == TRUST_CHANGED ? " (it has changed since you trusted it)"
 							 : "");
-	if (config_check_form(key, kept, &form) < 0)
+	if (config_check_form(key, kept, c->dir, &form) < 0)
 		return err_say(err, -EINVAL, "%s: bad value '%s' for %s: %s", origin, kept, name,
 			       form.text);
 	if (c->settings[i].n >= CONFIG_MAX_VALUES)
@@ -233,11 +234,10 @@ char *config_project_file(const char *home, const char *set, const char *folder)
 
 static int read_levels(struct config *c, const struct config_spec *spec, struct err *err)
 {
-	AUTO_FREE char *dir = config_home(spec->home, spec->config_home);
-	AUTO_FREE char *user = path_join(dir, "config");
+	AUTO_FREE char *user = path_join(c->dir, "config");
 	AUTO_FREE char *own = NULL;
 	AUTO_FREE char *project = NULL;
-	int r = profile_read(c, spec, dir, &c->profile, err);
+	int r = profile_read(c, spec, c->dir, &c->profile, err);
 
 	if (r < 0)
 		return r;
@@ -268,6 +268,7 @@ int config_load(struct config **ret, const struct config_spec *spec, struct err 
 
 	c->settings = xcalloc(n, sizeof(*c->settings));
 	c->home = xstrdup(spec->home);
+	c->dir = config_home(spec->home, spec->config_home);
 	c->folder = xstrdup(spec->folder);
 	for (size_t i = 0; i < n; i++)
 		if (keys[i].value)
@@ -347,6 +348,7 @@ void config_free(struct config *c)
 	free(c->texts);
 	free(c->profile);
 	free(c->home);
+	free(c->dir);
 	free(c->folder);
 	free(c->ignored);
 	free(c);

@@ -48,8 +48,8 @@ struct config_key {
 	const char *name;
 	enum config_type type;
 	const char *value; /* built-in default; NULL: unset */
-	const char *words; /* "a|b|c": the values, of CONFIG_LIST their ends; CONFIG_INT: "0..99";
-			    * else a form that forms.c checks; NULL: any value */
+	const char *words; /* "a|b|c": the values, of CONFIG_LIST their ends; CONFIG_INT: "0..99",
+			    * "0|8.."; else a form that forms.c checks; NULL: any value */
 	enum config_project project;
 	const char *tight; /* PROJECT_ONLY */
 	const char *help;  /* begins with CONFIG_MACOS if it has a meaning only there */

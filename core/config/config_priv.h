@@ -40,10 +40,11 @@ struct config_setting {
  */
 char *config_value_form(const struct config_key *key, const char *base, const char *home,
 			const char *value, const char **why) MUST_USE;
-/* Checks a stored value against the form of the key in struct config_key.words. err: why it has
- * another one, without key and value. Only for values that their source may set: a check may cost
- * much. */
-int config_check_form(const struct config_key *key, const char *value, struct err *err) MUST_USE;
+/* Checks a stored value against the form of the key in struct config_key.words. dir: of the user's
+ * settings. err: why it has another one, without key and value. Only for values that their source
+ * may set: a check may cost much. */
+int config_check_form(const struct config_key *key, const char *value, const char *dir,
+		      struct err *err) MUST_USE;
 /* Returns "FILE:LINE". Heap. */
 char *config_source_origin(const struct config_source *src) MUST_USE;
 /* Checks and stores a setting. */
@@ -142,6 +143,10 @@ static inline struct config_rule rule_lines_get(const struct rule_lines *l, size
  * NULL. */
 int profile_read(struct config *c, const struct config_spec *spec, const char *dir, char **ret,
 		 struct err *err) MUST_USE;
+
+/* Returns 0, or -ENOENT with err if neither the user nor cordon has a profile of that name. dir: of
+ * the user's settings. */
+int profile_check(const char *name, const char *dir, struct err *err) MUST_USE;
 
 /* ---- trust.c -------------------------------------------------------------------------------- */
 

@@ -191,24 +191,40 @@ static const struct form {
 	{"PATTERN", check_ignored},
 };
 
-/* "1..65535" */
+/* "1..65535"; "0|1m..": 0, or from 1m up */
 static int check_range(const char *range, const char *value, struct err *err)
 {
-	char *end;
-	const long long least = strtoll(range, &end, 10), most = strtoll(end + 2, NULL, 10);
-	int64_t number;
+	const bool zero = str_starts(range, "0|");
+	const char *from = range + (zero ? 2 : 0), *dots = strstr(from, ".."), *to = dots + 2;
+	AUTO_FREE char *low = xstrndup(from, (size_t)(dots - from));
+	int64_t least = 0, most = INT64_MAX, number;
+	bool good = config_parse_int(low, &least) && (!*to || config_parse_int(to, &most));
 
-	if (config_parse_int(value, &number) && number >= least && number <= most)
+	assert(good);
+	good = config_parse_int(value, &number) && number >= least && number <= most;
+	if (good || (zero && number == 0))
 		return 0;
-	return err_say(err, -EINVAL, "say a number from %lld to %lld", least, most);
+	return err_say(err, -EINVAL, "say %sa number from %s %s%s", zero ? "0, or " : "", low,
+		       *to ? "to " : "up", to);
 }
 
-int config_check_form(const struct config_key *key, const char *value, struct err *err)
+/* "claude cordon", or "cordon" alone: config_value_form() knows the last word. */
+static int check_in_front(const char *value, const char *dir, struct err *err)
 {
-	if (!key->words || strchr(key->words, '|')) /* config_value_form() knows these */
-		return 0;
-	if (key->type == CONFIG_INT)
+	AUTO_FREE char *profile = xstrndup(value, strcspn(value, " "));
+
+	return strchr(value, ' ') ? profile_check(profile, dir, err) : 0;
+}
+
+int config_check_form(const struct config_key *key, const char *value, const char *dir,
+		      struct err *err)
+{
+	if (key->words && key->type == CONFIG_INT)
 		return check_range(key->words, value, err);
+	if (!key->words || key->type == CONFIG_ENUM)
+		return 0;
+	if (strchr(key->words, '|'))
+		return check_in_front(value, dir, err);
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
 		if (str_eq(forms[i].words, key->words))
 			return forms[i].check(value, err);

@@ -125,7 +125,7 @@ static bool is_done(const struct profile *p, const char *name)
 	return false;
 }
 
-static int no_such(const struct profile *p, const char *name)
+static int no_such(const char *name, const char *dir, struct err *err)
 {
 	AUTO_BUF struct buf known = BUF_INIT;
 
@@ -135,9 +135,19 @@ static int no_such(const struct profile *p, const char *name)
 		if (shipped)
 			buf_fmt(&known, "%s%s", known.len ? ", " : "", shipped);
 	}
-	return err_say(p->err, -ENOENT,
-		       "profile '%s': there is none in %s/profiles, nor is it one of %s", name,
-		       p->dir, known.data);
+	return err_say(err, -ENOENT,
+		       "profile '%s': there is none in %s/profiles, nor is it one of %s", name, dir,
+		       known.data);
+}
+
+int profile_check(const char *name, const char *dir, struct err *err)
+{
+	AUTO_FREE char *base = xasprintf("%s" EXT, name);
+	AUTO_FREE char *own = xasprintf("%s/profiles/%s", dir, base);
+
+	if (is_name(name) && (builtin_find(base) || access(own, F_OK) == 0))
+		return 0;
+	return no_such(name, dir, err);
 }
 
 static int read_named(struct profile *p, const char *name)
@@ -156,7 +166,7 @@ static int read_named(struct profile *p, const char *name)
 	if (r == 0)
 		r = text_of(p, name, &text, &len, &file, p->err);
 	if (r == -ENOENT)
-		return no_such(p, name);
+		return no_such(name, p->dir, p->err);
 	if (r < 0)
 		return r;
 	config_keep(p->config, text);

@@ -261,14 +261,14 @@ static int load_step(struct range *r, struct journal *j, int64_t id, struct err 
 }
 
 /* Finds a step in a list, newest first; id 0: the given end. */
-static int find_step(const struct step_info *list, size_t n, int64_t id, size_t end, size_t *ret,
-		     struct err *err)
+static int find_step(struct journal *j, const struct step_info *list, size_t n, int64_t id,
+		     size_t end, size_t *ret, struct err *err)
 {
 	bool other = false;
 
 	for (*ret = id ? 0 : end; *ret < n && id && list[*ret].id != id; ++*ret)
 		other |= list[*ret].id == -id;
-	return *ret < n ? 0 : step_unknown(id, other, err);
+	return *ret < n ? 0 : step_unknown(j, id, other, err);
 }
 
 /* Returns the newest step that changed a working folder, as undo does; if there is none, the
@@ -317,9 +317,9 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 	}
 	k = list_steps(j, &list, &n, err);
 	if (k == 0)
-		k = find_step(list, n, from, n - 1, &first, err);
+		k = find_step(j, list, n, from, n - 1, &first, err);
 	if (k == 0)
-		k = find_step(list, n, to, 0, &last, err);
+		k = find_step(j, list, n, to, 0, &last, err);
 	if (last > first) { /* newest first */
 		size_t swap = first;
 

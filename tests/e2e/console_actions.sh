@@ -148,4 +148,8 @@ sees 'bash has ended' "it ends"
 keys C-] q
 ended "cordon, too" 0
 sees '^[12] steps?, 2 files changed \(\+2 -1\)[.] cordon diff, cordon undo, cordon replay$' "and says what the session left"
+
+start 100 24 "$dir" "$CORDON run --exit -- sh -c 'touch empty; sleep 1'"
+ended "a step without lines" 0
+sees '^1 step, 1 file changed[.] ' "is counted without them"
 done_testing

@@ -90,6 +90,13 @@ ended "leaves" 0
 start 100 30 "$dir" "$CORDON run --theme no-such -- true 2>&1"
 ended "an unknown theme" 125
 sees '^cordon: .*no-such' "says so"
+mkdir -p "$HOME/.config/cordon"
+for setting in theme keymap prefix; do
+	printf '[ui]\n\t%s = no-such\n' $setting >"$HOME/.config/cordon/config"
+	start 200 30 "$dir" "$CORDON run -- true 2>&1"
+	sees "config:2: ui\\.$setting: " "a bad ui.$setting is named with its file and line"
+done
+rm "$HOME/.config/cordon/config"
 start 100 30 "$dir" "TERM=xterm-none $CORDON run -- sh -c 'echo shown; read x'"
 sees '^shown' "a terminal that this machine does not know is taken for an xterm"
 keys Enter

@@ -1,7 +1,7 @@
 #!/bin/bash
 # console_undo - undo in the console while a command runs: the command is named, and can be stopped first.
 # SPDX-License-Identifier: MIT
-# drives: confirm stop
+# drives: confirm stop step-alone
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
 dir=$(new_folder work)
@@ -126,6 +126,32 @@ keys C-] t
 type_text 'clear; echo EVIL >&9; echo wrote' && keys Enter
 sees '^.?wrote' "the agent writes to what it holds"
 is "$(cat "$dir/.git/hooks/pre-commit")" human "the hook is the human's"
+type_text 'exit 0' && keys Enter
+sees 'ended' "the shell ends"
+keys C-] q
+ended "cordon too" 0
+
+# An older step alone: the newer one, in another file, stays.
+dir=$(new_folder alone)
+start 130 40 "$dir" "$CORDON run -- bash --noprofile --norc"
+for n in 1 2; do
+	type_text "clear; sh -c 'echo $n >n$n'" && keys Enter
+	sees "echo $n >n$n +\+1" "a step: $n"
+done
+keys C-] s
+keys Home /
+type_text 'echo 1' && keys Enter
+press_until 'Rolls back 2 steps .*' "undo takes the newer one, too" u
+sees 'Step [0-9]+ alone: o' "unless a key says so"
+press_until 'Undoes step [0-9]+ alone, as a new step' "the plan has the one step" o
+press_until '- undid step [0-9]+ alone \(step [0-9]+\)' "U does it" U
+is "$(ls "$dir")" n2 "its file is gone, the newer one is not"
+loses '╔═' "the dialog closes"
+keys End
+press_until 'Rolls back step [0-9]+: ' "the newest step is that undo" u
+press_until '- undone' "which can be undone" U
+ok "the file is back" wait_for 10 test -e "$dir/n1"
+keys C-] t
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
 keys C-] q

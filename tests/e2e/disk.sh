@@ -20,7 +20,8 @@ nothing() { # NAME COMMAND... - it fails, and no file in the state directory car
 	is "$left" "" "$name leaves nothing"
 }
 nothing "a command that is not there" "$CORDON" run --headless -- no-such-command
-nothing "a limit that cannot hold" "$CORDON" run --headless --set sandbox.memory=1k -- true
+nothing "a limit that is too low" "$CORDON" run --headless --set sandbox.memory=1k -- true
+nothing "a start without descriptors" bash -c 'ulimit -n 32; exec "$0" run --headless -- true' "$CORDON"
 nothing "an undo of nothing" "$CORDON" undo
 in_folder "$a" sh -c 'echo 1 >f'
 (cd "$a" && "$CORDON" run --headless -- no-such-command 2>/dev/null)

@@ -43,6 +43,8 @@ listed_as_outside() {
 	find "${tell[@]}" | LC_ALL=C sort >"$TEST_TMP/outside"
 	ok "$gate: two thousand names and what they are, as outside, each once" cmp "$TEST_TMP/inside" "$TEST_TMP/outside"
 	is "$(headless grep -rc content "$HOME/many" | grep -c ':1$')" 2000 "$gate: each is read"
+	like "$(cordon_in "$HOME/work" audit | grep session-end | tail -n 1)" '\([1-9][0-9]* reads outside the folder: [1-9][0-9]* by a rule' \
+		"$gate: the audit log has their number in words"
 }
 
 # ---- answers while it runs -------------------------------------------------------------------------

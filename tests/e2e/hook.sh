@@ -100,4 +100,7 @@ for text in '' x '[]' '{' '"s"' "$(printf '{"a":%0.s' $(seq 2000))"; do
 done
 echo '{"hook_event_name":"PreToolUse"}' | "$program" hook
 is $? 0 "a payload without a tool is let go on"
+echo '{"hook_event_name":"PreToolUse"}' | "$program" hook gemini 2>"$TEST_TMP/err"
+isnt $? 0 "an agent without --agent in front is refused"
+like "$(cat "$TEST_TMP/err")" 'hook: takes no arguments: usage: cordon hook \[--agent NAME\]' "with the usage"
 done_testing

@@ -58,6 +58,10 @@ ok "undo --to STEP" cordon_in "$dir" undo --to 2
 same "$(tree "$dir")" "$two" "everything newer is rolled back"
 is "$(cordon_in "$dir" log --json | grep -c '"undone":true')" 4 "four steps are undone"
 like "$(cordon_in "$dir" diff 6)" "rename to new/final" "an undone step can still be looked at"
+for args in "diff 1..6" "undo --to 6"; do
+	# shellcheck disable=SC2086 # words
+	like "$(cordon_in "$dir" $args 2>&1)" "^cordon: step 6 is undone: .cordon redo. brings it back$" "$args: not beside kept ones"
+done
 ok "redo" cordon_in "$dir" redo
 ok "undo --to the oldest" cordon_in "$dir" undo --to 1
 ok "and that one" cordon_in "$dir" undo

@@ -66,6 +66,7 @@ ok "redo" cordon_in "$dir" redo
 like "$(cordon_in "$dir" undo --step 2)" "^restored: as before step 2, 1 path, by step 5$" "--step 2: that alone"
 like "$(audited)" "^restored, as step 5: undo --step 2" "the audit log has its own number"
 ok "its file is gone, the newer one is not" test ! -e "$dir/f2" -a -e "$dir/f3"
+like "$(cordon_in "$dir" undo --dry-run)" "^M +changes +[.][[:space:]]" "the folder's own times have a name in the plan"
 like "$(cordon_in "$dir" undo)" "^undone: step 5, " "as a step that can be undone"
 like "$(audited)" "^rolled back step 5: undo --step 2" "which the audit log does not call a restore"
 like "$(cordon_in "$dir" undo --step 3)" "^undone: step 3, 1 path" "--step of the newest is an undo"

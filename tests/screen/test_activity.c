@@ -315,10 +315,13 @@ TEST(a_take_back_names_its_file)
 	scene_init(&s, 120, 40, DEPTH_256);
 	model_add_row(&s.model, ROW_NOTE, 0, 0, 0, "undo",
 		      "restored, as step 6: undo hunk 2 of step 5 -- src/a.c", NULL);
+	model_add_row(&s.model, ROW_NOTE, 0, 0, 0, "undo", "restored, as step 7: undo --step 5",
+		      NULL);
 	model_add_row(&s.model, ROW_EXTERNAL, 0, 0, 0, "edit", ".git/index", NULL);
 	ui_changed(s.ui);
 	scene_draw(&s);
 	assert_true(scene_shows(&s, "- restored src/a.c (step 6)"));
+	assert_true(scene_shows(&s, "- undid step 5 alone (step 7)"));
 	assert_true(scene_shows(&s, "! EDIT git index"));
 	scene_done(&s);
 }

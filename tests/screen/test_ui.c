@@ -284,6 +284,31 @@ TEST(conflicts_need_their_own_key)
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
 }
 
+TEST(a_step_is_undone_alone)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, false);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "Step 3 alone: o"));
+	buf_clear(&s->said);
+	scene_keys(s, "o");
+	assert_string_equal(s->said.data, "restore plan 3 \n");
+	scene_keys(s, "U"); /* without a plan */
+	assert_string_equal(s->said.data, "restore plan 3 \n");
+	scene_plan(s, false);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "undo: step 3 alone"));
+	assert_true(scene_shows(s, "Undoes step 3 alone, as a new step: 5 paths"));
+	assert_false(scene_shows(s, "alone: o"));
+	buf_clear(&s->said);
+	scene_keys(s, "o");
+	assert_true(scene_shows(s, "There is no newer step that could stay."));
+	scene_keys(s, "U");
+	assert_string_equal(s->said.data, "restore 3 \n");
+}
+
 /* One step creates a file and the next one removes it: a redo restores both, although no file
  * differs. */
 TEST(steps_that_cancel_out_are_redone_all_the_same)

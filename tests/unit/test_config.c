@@ -226,6 +226,12 @@ TEST(bad_input)
 		 "config:2: bad value 'foo' for agent.prompts: own|cordon"},
 		{"[agent]\nprompts = claude  both\n", "for agent.prompts: own|cordon"},
 		{"[agent]\nprompts = claude cordon own\n", "for agent.prompts: own|cordon"},
+		{"[agent]\nprompts = clode cordon\n", "config:2: bad value 'clode cordon' for "
+						      "agent.prompts: profile 'clode': there is "},
+		{"[agent]\nprompts = ../x cordon\n", "profile '../x': there is none"},
+		{"[sandbox]\nmemory = 2\n",
+		 "config:2: bad value '2' for sandbox.memory: say 0, or a number from 1m up"},
+		{"[sandbox]\nopen-files = 63\n", "say 0, or a number from 64 up"},
 		{"[sandbox]\nmemory = lots\n", "config:2: bad value 'lots'"},
 		{"[sandbox]\nmemory = 99999999999g\n", "bad value"},
 		{"[sandbox]\nmemory = -1\n", "bad value"},

@@ -47,7 +47,7 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	return 0;
 }
 
-int step_unknown(int64_t id, bool other, struct err *err)
+int step_unknown(struct journal *j, int64_t id, bool other, struct err *err)
 {
 	(void)other;
 	return err_say(err, -ENOENT, "there is no step %lld", (long long)id);

@@ -81,7 +81,7 @@ TEST(the_prefix_is_a_setting)
 	assert_true(keymap_keys_of(km, PLACE_TERMINAL, ACTION_SEND_PREFIX, keys, sizeof(keys)));
 	assert_string_equal(keys, "C-g C-g");
 	assert_int_equal(keymap_set_prefix(km, "a", &err), -EINVAL);
-	assert_non_null(strstr(err.text, "ui.prefix: prefix is one key with C-"));
+	assert_non_null(strstr(err.text, "prefix is one key with C-"));
 	err = (struct err){0};
 	assert_int_equal(keymap_set_prefix(km, "C-n", &err), -EINVAL); /* "down" everywhere */
 	assert_non_null(strstr(err.text, "clashes with the key of"));

@@ -72,6 +72,28 @@ static void print_field(const struct audit_record *r, const char *name, const ch
 	fputs(after, stdout);
 }
 
+/* Prints "  (5 reads outside the folder: 4 by a rule, 1 asked about)" at the end of a session.
+ * Returns false if the detail is another one. */
+static bool print_reads(const struct audit_record *r)
+{
+	static const char *const words[] = {"by a rule", "by an earlier answer", "asked about",
+					    "refused, as too many waited"};
+	const char *detail = audit_record_get(r, "detail", NULL), *sep = ": ";
+	uint64_t reads, n[ARRAY_LEN(words)];
+
+	if (!detail || sscanf(detail, AUDIT_READS, &reads, &n[0], &n[1], &n[2], &n[3]) != 5)
+		return false;
+	printf("  (%" PRIu64 " read%s outside the folder", reads, reads == 1 ? "" : "s");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (!n[i])
+			continue;
+		printf("%s%" PRIu64 " %s", sep, n[i], words[i]);
+		sep = ", ";
+	}
+	putchar(')');
+	return true;
+}
+
 /* Prints a record; a time such as "2026-11-21T22:04:45.123456Z" without its fraction. */
 static void print_record(const struct audit_record *r)
 {
@@ -91,7 +113,8 @@ static void print_record(const struct audit_record *r)
 	if (number)
 		printf("  %s", os_error_name(atoi(number)) ? os_error_name(atoi(number)) : number);
 	print_field(r, "status", "  exit ", "");
-	print_field(r, "detail", "  (", ")");
+	if (!str_eq(event ? event : "", "session-end") || !print_reads(r))
+		print_field(r, "detail", "  (", ")");
 	print_field(r, "by", "  by ", "");
 	putchar('\n');
 }

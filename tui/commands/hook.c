@@ -233,13 +233,12 @@ static bool is_set(const char *variable)
 int cmd_hook(int argc, char **argv, struct err *err)
 {
 	struct hook_options o = {0};
-	AUTO_STRINGS struct strings rest = {0};
 	struct advice advice = {ADVICE_NONE, ""};
 	struct advice_context context = {0};
 	AUTO_FREE char *text = NULL, *home = NULL, *cwd = NULL, *name = NULL, *notices = NULL;
 	size_t len = 0;
 	cJSON *event;
-	int r = flags_parse(&usage, argc, argv, &o, &rest, err);
+	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
 	if (r != 0)
 		return r > 0 ? 0 : CMD_FAILED;

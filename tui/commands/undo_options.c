@@ -252,6 +252,7 @@ void undo_options_help(enum undo_kind kind)
 /* ---- which steps ---------------------------------------------------------------------------- */
 
 struct history {
+	struct journal *j;
 	struct step_info *list;	 /* newest first */
 	size_t n, counted;	 /* counted: without steps that changed only other places */
 	struct turn_mark *turns; /* oldest first */
@@ -270,18 +271,16 @@ static int history_load(struct history *h, const struct undo_options *o, const c
 {
 	const struct journal_spec spec = {
 		.folder = folder, .state_dir = state_dir, .read_only = true};
-	struct journal *j = NULL;
-	int r = journal_open(&j, &spec, NULL, err);
+	int r = journal_open(&h->j, &spec, NULL, err);
 
 	if (r == 0)
-		r = journal_list(j, false, &h->list, &h->n, err);
+		r = journal_list(h->j, false, &h->list, &h->n, err);
 	if (r == 0 && o->how == UNDO_TURN)
-		r = journal_turns(j, &h->turns, &h->n_turns, err);
+		r = journal_turns(h->j, &h->turns, &h->n_turns, err);
 	if (r == 0 && o->how == UNDO_TO_MARK)
-		r = journal_marks(j, &h->marks, &h->n_marks, err);
+		r = journal_marks(h->j, &h->marks, &h->n_marks, err);
 	for (size_t i = 0; r == 0 && i < h->n; i++)
 		h->counted += counts(o, &h->list[i]);
-	journal_close(j);
 	return r;
 }
 
@@ -303,7 +302,7 @@ static int take_newer(struct undo_options *o, const struct history *h, struct er
 		other |= o->oldest == -o->step;
 	}
 	if (o->n == h->n)
-		return step_unknown(o->step, other, err);
+		return step_unknown(h->j, o->step, other, err);
 	if (o->n == 0)
 		return err_say(err, -ENOENT, "step %lld is the newest: there is nothing to undo",
 			       (long long)o->step);
@@ -389,8 +388,10 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 		return 0;
 	r = history_load(&h, o, folder, state_dir, &why);
 	/* For the newest step, opening the history for writing reports the error. */
-	if (r < 0 && (o->how == UNDO_NEWEST || o->how == UNDO_STEP))
+	if (r < 0 && (o->how == UNDO_NEWEST || o->how == UNDO_STEP)) {
+		journal_close(h.j);
 		return 0;
+	}
 	if (r < 0)
 		*err = why;
 	else if (o->how == UNDO_STEP)
@@ -406,6 +407,7 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 	if (r == 0 && o->n <= 1) /* one step cannot be miscounted */
 		o->oldest = o->n == 1 && o->how != UNDO_NEWEST ? o->oldest : 0;
 	o->n = MAX(o->n, (size_t)1);
+	journal_close(h.j);
 	step_info_free(h.list, h.n);
 	turn_marks_free(h.turns, h.n_turns);
 	marks_free(h.marks, h.n_marks);

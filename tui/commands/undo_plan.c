@@ -78,7 +78,10 @@ static void print_entry(const struct undo_plan *p, const struct undo_entry *e)
 		text_escape(&line, e->base, strlen(e->base));
 		buf_ch(&line, '/');
 	}
-	text_escape(&line, e->path, strlen(e->path));
+	if (*e->path)
+		text_escape(&line, e->path, strlen(e->path));
+	else
+		buf_ch(&line, '.'); /* the folder itself */
 	if (e->other && *e->other) {
 		buf_str(&line, " -> ");
 		text_escape(&line, e->other, strlen(e->other));

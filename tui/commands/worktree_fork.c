@@ -127,7 +127,7 @@ static int take_back_after(struct fill *f, struct journal *j, int64_t step, bool
 	int r = journal_list(j, false, &list, &n, err);
 
 	if (r == 0 && !step_info_has(list, n, step))
-		r = step_unknown(step, false, err);
+		r = step_unknown(j, step, false, err);
 	if (r == 0)
 		r = check_rests(j, err);
 	for (size_t i = 0; r == 0 && !check && list[i].id != step; i++)

@@ -6,9 +6,10 @@
 #include "core/session/session.h"
 
 struct console_options {
-	const char *theme, *keymap; /* name or path; NULL: default */
-	const char *prefix;	    /* replaces the keymap's; or NULL */
-	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
+	const struct config *settings; /* where the values are from, for errors; or NULL */
+	const char *theme, *keymap;    /* name or path; NULL: default */
+	const char *prefix;	       /* replaces the keymap's; or NULL */
+	bool exit_at_end; /* leave when the agent ends, instead of staying for review */
 	bool mouse;
 	bool ascii;		    /* no box drawing */
 	const char *notes;	    /* first rows of the activity; or NULL */

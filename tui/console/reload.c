@@ -6,6 +6,28 @@
 #include "core/policy/rules/rules.h"
 #include "tui/console/console_priv.h"
 
+/* Names the file and line of a setting with a bad value; an option of the command line has none. */
+static int in_setting(const struct console *c, int r, const char *key, const char *value,
+		      struct err *err)
+{
+	const struct config *s = c->opt->settings;
+
+	if (r < 0 && s && value && value == config_str(s, key))
+		return err_wrap(err, r, "%s: %s", config_origin(s, key), key);
+	return r;
+}
+
+static int read_keymap(const struct console *c, struct keymap **ret, struct err *err)
+{
+	const struct console_options *o = c->opt;
+	int r = keymap_load(ret, o->keymap ? o->keymap : "default", &c->where, err);
+
+	if (r < 0 || !o->prefix)
+		return in_setting(c, r, "ui.keymap", o->keymap, err);
+	r = keymap_set_prefix(*ret, o->prefix, err);
+	return in_setting(c, r, "ui.prefix", o->prefix, err);
+}
+
 int console_load_look(struct console *c, struct err *err)
 {
 	const char *config_home = getenv("XDG_CONFIG_HOME"), *home = c->host->home;
@@ -17,14 +39,13 @@ int console_load_look(struct console *c, struct err *err)
 				? path_join(config_home, "cordon")
 				: path_join(home ? home : "/", ".config/cordon");
 	c->where = (struct look_where){.dir = c->config_dir, .folders = c->host->folders};
-	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
-	if (r == 0 && c->opt->prefix)
-		r = keymap_set_prefix(c->keymap, c->opt->prefix, err);
+	r = read_keymap(c, &c->keymap, err);
 	c->look_seen = look_signature(&c->where);
 	if (r < 0)
 		return r;
-	return theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
-			  DEPTH_256, err);
+	r = theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where, DEPTH_256,
+		       err);
+	return in_setting(c, r, "ui.theme", c->opt->theme, err);
 }
 
 const char *console_theme_name(void *data)
@@ -73,10 +94,8 @@ void console_themes(void *data, struct buf *names)
 static int load_keymap(struct console *c, struct err *err)
 {
 	struct keymap *km = NULL;
-	int r = keymap_load(&km, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
+	int r = read_keymap(c, &km, err);
 
-	if (r == 0 && c->opt->prefix)
-		r = keymap_set_prefix(km, c->opt->prefix, err);
 	if (r < 0) {
 		keymap_free(km);
 		return r;

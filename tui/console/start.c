@@ -17,6 +17,7 @@ static bool is_agent(const char *profile)
 
 void console_options_set(struct console_options *o, const struct config *c)
 {
+	o->settings = c;
 	o->theme = config_str(c, "ui.theme");
 	o->keymap = config_str(c, "ui.keymap");
 	o->prefix = config_str(c, "ui.prefix");

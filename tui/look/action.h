@@ -88,6 +88,8 @@
 	X(UNDO, "undo", GENERAL, "undo", "Roll the files back to before the selected step")        \
 	X(UNDO_TURN, "undo-turn", LOCAL, "undo turn",                                              \
 	  "Roll back all changes since your last prompt to the agent")                             \
+	X(STEP_ALONE, "step-alone", LOCAL, "this step alone",                                      \
+	  "Undo the selected step alone, as a new step: newer steps stay")                         \
 	X(FORK, "fork", LOCAL, "fork",                                                             \
 	  "Start an agent in a git worktree whose files are as after this step")                   \
 	X(REDO, "redo", GENERAL, "redo", "Redo: bring back the steps of the last undo")            \

@@ -216,7 +216,7 @@ int keymap_set_prefix(struct keymap *km, const char *keys, struct err *err)
 	why = change_prefix(&copy, keys, &with);
 	if (why) {
 		free(copy.list);
-		return err_say(err, -EINVAL, "ui.prefix: %s%s%s", why, with ? " " : "",
+		return err_say(err, -EINVAL, "%s%s%s", why, with ? " " : "",
 			       with ? action_name(with) : "");
 	}
 	free(km->list);

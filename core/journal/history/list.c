@@ -366,8 +366,14 @@ static int open_step(struct journal *j, int64_t id, bool *undone)
 	return fd;
 }
 
-int step_unknown(int64_t id, bool other, struct err *err)
+int step_unknown(struct journal *j, int64_t id, bool other, struct err *err)
 {
+	bool undone = false;
+	AUTO_CLOSE int fd = j ? open_step(j, id, &undone) : -1;
+
+	if (fd >= 0 && undone)
+		return err_say(err, -ENOENT,
+			       "step %" PRId64 " is undone: `cordon redo` brings it back", id);
 	if (other)
 		return err_say(err, -ENOENT,
 			       "there is no step %" PRId64 ": type %" PRId64
@@ -386,7 +392,7 @@ int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
 	if (fd != -ENOENT)
 		return err_set(err, fd, "open step %" PRId64, id);
 	other = open_step(j, -id, NULL);
-	return step_unknown(id, other >= 0, err);
+	return step_unknown(NULL, id, other >= 0, err);
 }
 
 bool history_has(struct journal *j, int64_t id, struct err *err)

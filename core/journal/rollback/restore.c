@@ -316,13 +316,17 @@ static void leave_lost(struct restore *r)
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
+/* Returns "undo --step 5 -- a b", or "undo --step 5" for all of its paths. */
 static char *command_of(int64_t id, const char *const *paths)
 {
 	AUTO_BUF struct buf command = BUF_INIT;
+	const char *before = " -- ";
 
-	buf_fmt(&command, "undo --step %" PRId64 " --", id);
-	for (size_t i = 0; paths[i] && command.len < 4096; i++)
-		buf_fmt(&command, " %s", paths[i]);
+	buf_fmt(&command, "undo --step %" PRId64, id);
+	for (size_t i = 0; paths[i] && *paths[i] && command.len < 4096; i++) {
+		buf_fmt(&command, "%s%s", before, paths[i]);
+		before = " ";
+	}
 	return buf_take(&command);
 }
 

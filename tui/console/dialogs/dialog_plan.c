@@ -37,6 +37,11 @@ bool plan_stops(const struct dialog_plan *d, const struct undo_plan *p)
 	return d->kind == UNDO_PATHS ? p->n_conflicts > 0 : undo_plan_stops(p);
 }
 
+bool plan_is_alone(const struct dialog_plan *d)
+{
+	return d->kind == UNDO_PATHS && !*d->path;
+}
+
 size_t plan_lost(const struct undo_plan *p)
 {
 	size_t n = 0;
@@ -349,6 +354,21 @@ static void turn_places(struct dialog_plan *d)
 	ask_plan(d);
 }
 
+/* Requests the plan that undoes the chosen step and leaves the newer ones. */
+static void turn_alone(struct dialog_plan *d)
+{
+	const struct undo_plan *p = plan_of(d);
+
+	if (!p || d->kind != UNDO_BACK || plan_count_steps(d, p) < 2) {
+		ui_say(d->v.ui, "There is no newer step that could stay.");
+		return;
+	}
+	d->kind = UNDO_PATHS;
+	d->path = xstrdup("");
+	d->flags = d->places = 0;
+	ask_plan(d);
+}
+
 static bool act(struct view *v, enum action a)
 {
 	struct dialog_plan *d = (struct dialog_plan *)v;
@@ -363,6 +383,10 @@ static bool act(struct view *v, enum action a)
 	}
 	if (a == ACTION_ALL_PLACES) {
 		turn_places(d);
+		return true;
+	}
+	if (a == ACTION_STEP_ALONE) {
+		turn_alone(d);
 		return true;
 	}
 	if (a == ACTION_DETAILS) {

@@ -9,7 +9,7 @@ struct dialog_plan {
 	struct view v;
 	enum undo_kind kind;
 	int64_t step; /* undo from this step on, or restore its `path` */
-	char *path;   /* for UNDO_PATHS */
+	char *path;   /* for UNDO_PATHS; "": all paths of the step */
 	size_t n;
 	unsigned flags;	 /* how conflicts are resolved */
 	unsigned places; /* UNDO_ALL_PLACES or 0 */
@@ -37,10 +37,14 @@ bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
 /* Returns whether the steps changed files outside the folders alone: without those there is nothing
  * to confirm. */
 bool plan_is_elsewhere(const struct undo_plan *p);
+/* Returns whether the plan undoes one step, and leaves newer ones. */
+bool plan_is_alone(const struct dialog_plan *d);
 size_t plan_rows(const struct dialog_plan *d, const struct undo_plan *p);
 void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r);
 
 /* ---- dialog_plan_words.c */
+/* Returns the number of steps, without notes, unless their files go as well. */
+size_t plan_count_steps(const struct dialog_plan *d, const struct undo_plan *p);
 /* Writes "undo", and the name of the step, if it is the only one. */
 void plan_title(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p, int cols);
 /* Draws what the plan does and warns of, in the dialog's first two rows, and the other ways in the

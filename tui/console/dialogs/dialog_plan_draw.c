@@ -56,7 +56,8 @@ static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect lin
 		   : e->what == 'A' ? ROLE_EVENT_ALLOW
 		   : e->what == 'D' ? ROLE_EVENT_DENY
 				    : ROLE_MODAL;
-	AUTO_FREE char *whole = e->base ? path_join(e->base, e->path) : xstrdup(e->path);
+	AUTO_FREE char *whole = e->base ? path_join(e->base, e->path)
+					: xstrdup(*e->path ? e->path : "."); /* the folder itself */
 	const char *path = e->base ? ui_path(d->v.ui, whole) : whole;
 	bool stays = undo_entry_elsewhere(p, e);
 	int x = line.x, end = line.x + line.w;

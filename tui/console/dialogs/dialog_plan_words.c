@@ -130,6 +130,13 @@ static size_t named_steps(const struct dialog_plan *d, const struct undo_plan *p
 	return d->places ? p->n_ids : model_drop_notes(d->v.ui->spec.model, *ids, p->n_ids);
 }
 
+size_t plan_count_steps(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	AUTO_FREE int64_t *ids = NULL;
+
+	return named_steps(d, p, &ids);
+}
+
 /* Appends "step 4", "3 steps (6, 5, 4)"; brief: "3 steps". */
 static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p,
 		      bool brief)
@@ -154,7 +161,10 @@ void plan_title(const struct dialog_plan *d, struct buf *out, const struct undo_
 	AUTO_FREE int64_t *ids = NULL;
 	const bool one = p && d->kind != UNDO_PATHS && named_steps(d, p, &ids) == 1;
 
-	buf_str(&words, plan_verb(d));
+	if (plan_is_alone(d))
+		buf_fmt(&words, "undo: step %lld alone", (long long)d->step);
+	else
+		buf_str(&words, plan_verb(d));
 	for (size_t i = 0; one && i < m->n_steps; i++) {
 		const struct step_row *st = &m->steps[i];
 
@@ -174,6 +184,11 @@ static void put_heading(const struct about *a, struct buf *out, int phrasing)
 	const struct undo_plan *p = a->p;
 	size_t elsewhere = 0, n;
 
+	if (plan_is_alone(d)) {
+		buf_fmt(out, "Undoes step %lld alone%s: %zu path%s", (long long)d->step,
+			phrasing ? "" : ", as a new step", p->n_paths, p->n_paths == 1 ? "" : "s");
+		return;
+	}
 	if (d->kind == UNDO_PATHS) {
 		buf_fmt(out,
 			phrasing ? "Restores %zu path%s as before step %lld"
@@ -211,13 +226,14 @@ static void put_elsewhere(const struct about *a, struct buf *out, int phrasing)
 static void put_others(const struct about *a, struct buf *out, int phrasing)
 {
 	struct ui *ui = a->d->v.ui;
-	char open[32], one[32], more[32];
+	char alone[32], open[32], one[32], more[32];
 
-	buf_fmt(out, "One file: %s on step %lld, then %s",
-		ui_keys(ui, PLACE_STEPS, ACTION_OPEN, open, sizeof(open)), (long long)a->d->step,
-		ui_keys(ui, PLACE_STEP, ACTION_RESTORE, one, sizeof(one)));
+	buf_fmt(out, "Step %lld alone: %s", (long long)a->d->step,
+		ui_keys(ui, PLACE_PLAN, ACTION_STEP_ALONE, alone, sizeof(alone)));
 	if (phrasing < 2)
-		buf_fmt(out, " brings it back");
+		buf_fmt(out, ". One file: %s on the step, then %s",
+			ui_keys(ui, PLACE_STEPS, ACTION_OPEN, open, sizeof(open)),
+			ui_keys(ui, PLACE_STEP, ACTION_RESTORE, one, sizeof(one)));
 	if (phrasing < 1)
 		buf_fmt(out, " (%s lists directories, too)",
 			ui_keys(ui, PLACE_STEP, ACTION_ALL_PLACES, more, sizeof(more)));
@@ -227,7 +243,6 @@ void plan_draw_words(const struct dialog_plan *d, const struct undo_plan *p, str
 		     struct rect in)
 {
 	const struct about *a = &(struct about){d, p};
-	int64_t *ids = NULL;
 
 	if (plan_is_elsewhere(a->p) && a->d->kind != UNDO_PATHS) {
 		draw_fitting(s, in, 0, ROLE_MODAL, put_elsewhere, a);
@@ -235,7 +250,6 @@ void plan_draw_words(const struct dialog_plan *d, const struct undo_plan *p, str
 	}
 	draw_fitting(s, in, 0, ROLE_MODAL, put_heading, a);
 	draw_warning(a, s, in);
-	if (a->d->kind == UNDO_BACK && named_steps(a->d, a->p, &ids) > 1 && in.h > 4)
+	if (a->d->kind == UNDO_BACK && plan_count_steps(a->d, a->p) > 1 && in.h > 4)
 		draw_fitting(s, in, in.h - 2, ROLE_MODAL_LABEL, put_others, a);
-	free(ids);
 }

@@ -155,15 +155,17 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 }
 
 /* Returns "restored src/a.c (step 6)" for the audit log's "restored, as step 6: undo --step 5 --
- * src/a.c"; NULL for other words. */
+ * src/a.c", and "undid step 5 alone (step 6)" if no path follows; NULL for other words. */
 static char *restored_words(const char *text)
 {
 	const char *path = strstr(text, " -- ");
-	long long step;
+	long long step, of;
+	int n = sscanf(text, "restored, as step %lld: undo --step %lld", &step, &of);
 
-	if (!path || sscanf(text, "restored, as step %lld:", &step) != 1)
-		return NULL;
-	return xasprintf("restored %s (step %lld)", path + strlen(" -- "), step);
+	if (n == 2 && !path)
+		return xasprintf("undid step %lld alone (step %lld)", of, step);
+	return n > 0 && path ? xasprintf("restored %s (step %lld)", path + strlen(" -- "), step)
+			     : NULL;
 }
 
 static void draw_note(struct ui *ui, struct surface *s, struct rect line, const struct row *r,

@@ -87,8 +87,11 @@ bool view_steps_sum(struct view *steps, struct buf *out)
 		return false;
 	buf_fmt(out, "%zu step%s", sum.steps, sum.steps == 1 ? "" : "s");
 	if (files && !sum.partly && sum.steps <= SUM_STEPS)
-		buf_fmt(out, ", %zu file%s changed (+%zu -%zu)", files, files == 1 ? "" : "s",
-			sum.added, sum.deleted);
+		buf_fmt(out, ", %zu file%s changed", files, files == 1 ? "" : "s");
+	else
+		return true;
+	if (sum.added || sum.deleted) /* else binary, empty, or a mode alone */
+		buf_fmt(out, " (+%zu -%zu)", sum.added, sum.deleted);
 	return true;
 }
 
