@@ -139,19 +139,18 @@ static int look(struct edited *e, struct file *f, struct err *err)
 int edited_open(struct edited **ret, struct journal *j, const struct barrier *b, struct err *err)
 {
 	struct edited *e = xcalloc(1, sizeof(*e));
-	struct step_info *list = NULL;
+	AUTO_FREE int64_t *list = NULL;
 	size_t n = 0;
-	int r = journal_list(j, false, &list, &n, err);
+	int r = journal_ids(j, false, &list, &n, err);
 
 	e->j = j;
 	e->list = xcalloc(b->n_paths + 1, sizeof(*e->list));
 	for (; e->n < b->n_paths; e->n++)
 		e->list[e->n].shown.path = xstrdup(b->paths[e->n]);
 	for (size_t i = 0; r == 0 && i < n; i++) /* newest first */
-		r = match_step(e, list[i].id, llabs(list[i].id) > llabs(b->after), err);
+		r = match_step(e, list[i], llabs(list[i]) > llabs(b->after), err);
 	for (size_t i = 0; r == 0 && i < e->n; i++)
 		r = look(e, &e->list[i], err);
-	step_info_free(list, n);
 	if (r < 0)
 		edited_free(e);
 	else

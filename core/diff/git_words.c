@@ -439,17 +439,17 @@ static void add_step(struct git_words *w, struct journal *j, int64_t step)
 }
 
 /* Returns the index of a step in a list. */
-static size_t place_of(const struct step_info *list, size_t n, int64_t id, size_t else_at)
+static size_t place_of(const int64_t *list, size_t n, int64_t id, size_t else_at)
 {
 	for (size_t i = 0; i < n; i++)
-		if (list[i].id == id)
+		if (list[i] == id)
 			return i;
 	return else_at;
 }
 
 void git_words_range(struct git_words *w, struct journal *j, int64_t from, int64_t to, bool newest)
 {
-	struct step_info *list = NULL;
+	AUTO_FREE int64_t *list = NULL;
 	struct err err = {0};
 	size_t n = 0, first, last;
 
@@ -457,13 +457,12 @@ void git_words_range(struct git_words *w, struct journal *j, int64_t from, int64
 		add_step(w, j, from);
 		return;
 	}
-	if (journal_list(j, false, &list, &n, &err) < 0 || !n)
+	if (journal_ids(j, false, &list, &n, &err) < 0 || !n)
 		return;
 	first = newest ? 0 : place_of(list, n, from, n - 1);
 	last = place_of(list, n, to, 0);
 	for (size_t i = MAX(first, last) + 1; i-- > MIN(first, last);)
-		add_step(w, j, list[i].id);
-	step_info_free(list, n);
+		add_step(w, j, list[i]);
 }
 
 void git_words_done(struct git_words *w)

@@ -222,20 +222,19 @@ static int by_path(struct trail *a, struct trail *b)
 	return a->root != b->root ? a->root - b->root : strcmp(a->pair.new_path, b->pair.new_path);
 }
 
-/* Lists the steps as journal_list() does. */
-static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
+/* Lists the numbers of the kept steps. Returns -ENOENT, and says why, if there is none. */
+static int list_steps(struct journal *j, int64_t **ret, size_t *ret_n, struct err *err)
 {
-	int k = journal_list(j, false, ret, ret_n, err);
-	struct step_info *undone = NULL;
+	AUTO_FREE int64_t *list = NULL;
+	AUTO_FREE int64_t *undone = NULL;
 	size_t n = 0;
+	int k = journal_ids(j, false, &list, ret_n, err);
 
+	if (k == 0 && *ret_n > 0)
+		*ret = take_ptr(&list);
+	else if (k == 0)
+		k = journal_ids(j, true, &undone, &n, err);
 	if (k < 0 || *ret_n > 0)
-		return k;
-	step_info_free(*ret, 0);
-	*ret = NULL;
-	k = journal_list(j, true, &undone, &n, err);
-	step_info_free(undone, n);
-	if (k < 0)
 		return k;
 	err_say(err, -ENOENT,
 		n ? "all steps are undone: nothing to show, until a redo or a new step"
@@ -261,44 +260,51 @@ static int load_step(struct range *r, struct journal *j, int64_t id, struct err 
 }
 
 /* Finds a step in a list, newest first; id 0: the given end. */
-static int find_step(struct journal *j, const struct step_info *list, size_t n, int64_t id,
-		     size_t end, size_t *ret, struct err *err)
+static int find_step(struct journal *j, const int64_t *list, size_t n, int64_t id, size_t end,
+		     size_t *ret, struct err *err)
 {
 	bool other = false;
 
-	for (*ret = id ? 0 : end; *ret < n && id && list[*ret].id != id; ++*ret)
-		other |= list[*ret].id == -id;
+	for (*ret = id ? 0 : end; *ret < n && id && list[*ret] != id; ++*ret)
+		other |= list[*ret] == -id;
 	return *ret < n ? 0 : step_unknown(j, id, other, err);
 }
 
 /* Returns the newest step that changed a working folder, as undo does; if there is none, the
- * newest. */
-static int64_t newest_here(const struct step_info *list, size_t n)
+ * newest. A step that cannot be read counts. */
+static int64_t newest_here(struct journal *j, const int64_t *list, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!list[i].elsewhere)
-			return list[i].id;
-	return list[0].id;
+	for (size_t i = 0; i < n; i++) {
+		struct step_info s = {0};
+		struct err why = {0};
+		const int k = journal_info(j, list[i], &s, &why);
+		const bool elsewhere = s.elsewhere;
+
+		step_info_done(&s);
+		if (!elsewhere && k != -ENOENT)
+			return list[i];
+	}
+	return list[0];
 }
 
 /* Loads the newest step. Another session may remove it at any time: then the next one is the
  * newest. */
 static int load_newest(struct range *r, struct journal *j, struct err *err)
 {
-	struct step_info *list = NULL;
 	struct err why = {0};
-	size_t n = 0;
 	int k;
 
 	free(r->steps);
 	r->steps = xcalloc(1, sizeof(*r->steps));
 	do {
+		AUTO_FREE int64_t *list = NULL;
+		size_t n = 0;
+
 		k = list_steps(j, &list, &n, err);
 		if (k < 0)
 			return k;
 		why = (struct err){0};
-		k = load_step(r, j, newest_here(list, n), &why);
-		step_info_free(list, n);
+		k = load_step(r, j, newest_here(j, list, n), &why);
 	} while (k == -ENOENT);
 	return k < 0 ? err_say(err, k, "%s", why.text) : 0;
 }
@@ -306,7 +312,7 @@ static int load_newest(struct range *r, struct journal *j, struct err *err)
 /* Loads the steps between the two in order of time, with ambient ones. */
 static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t to, struct err *err)
 {
-	struct step_info *list = NULL;
+	AUTO_FREE int64_t *list = NULL;
 	struct err why = {0};
 	size_t n = 0, first = 0, last = 0;
 	int k;
@@ -329,13 +335,12 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 	if (k == 0)
 		r->steps = xcalloc(first - last + 1, sizeof(*r->steps));
 	for (size_t i = first + 1; k == 0 && i > last; i--) {
-		k = load_step(r, j, list[i - 1].id, &why);
+		k = load_step(r, j, list[i - 1], &why);
 		if (k == -ENOENT && !from && (i - 1 > last || !to)) /* show what still exists */
 			k = 0;
 		else if (k < 0)
 			err_say(err, k, "%s", why.text);
 	}
-	step_info_free(list, n);
 	return k == 0 && r->n_steps == 0 ? load_newest(r, j, err) : k;
 }
 

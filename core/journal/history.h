@@ -47,8 +47,14 @@ const char *step_deed(enum step_kind kind, const char *command);
  * comes once. undone: lists the steps in the redo stack instead. */
 int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
 		 struct err *err) MUST_USE;
+/* Lists the numbers of these steps, newest first, each once. Reads names alone, no step. */
+int journal_ids(struct journal *j, bool undone, int64_t **ret, size_t *ret_n, struct err *err)
+	MUST_USE;
+/* Loads a kept step as journal_list() does. -ENOENT: there is no such step, or no longer. */
+int journal_info(struct journal *j, int64_t id, struct step_info *ret, struct err *err) MUST_USE;
+void step_info_done(struct step_info *s);
 /* Finds the newest kept step of all folders of the session; 0: none. Reads names alone, no step. */
-int journal_newest(const struct journal *j, int64_t *ret) MUST_USE;
+int journal_newest(struct journal *j, int64_t *ret) MUST_USE;
 bool step_info_has(const struct step_info *list, size_t n, int64_t id);
 void step_info_free(struct step_info *list, size_t n);
 /*

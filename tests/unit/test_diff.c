@@ -35,15 +35,21 @@ static struct change_side side(const char *text, mode_t mode, size_t len)
 	return s;
 }
 
-int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
-		 struct err *err)
+int journal_ids(struct journal *j, bool undone, int64_t **ret, size_t *ret_n, struct err *err)
 {
 	(void)j, (void)err;
 	*ret = xcalloc(table_len, sizeof(**ret));
 	*ret_n = 0;
 	for (size_t i = undone == all_undone ? table_len : 0; i > 0; i--)
-		if (*ret_n == 0 || (*ret)[*ret_n - 1].id != table[i - 1].step)
-			(*ret)[(*ret_n)++].id = table[i - 1].step;
+		if (*ret_n == 0 || (*ret)[*ret_n - 1] != table[i - 1].step)
+			(*ret)[(*ret_n)++] = table[i - 1].step;
+	return 0;
+}
+
+int journal_info(struct journal *j, int64_t id, struct step_info *ret, struct err *err)
+{
+	(void)j, (void)err;
+	*ret = (struct step_info){.id = id};
 	return 0;
 }
 
@@ -53,10 +59,9 @@ int step_unknown(struct journal *j, int64_t id, bool other, struct err *err)
 	return err_say(err, -ENOENT, "there is no step %lld", (long long)id);
 }
 
-void step_info_free(struct step_info *list, size_t n)
+void step_info_done(struct step_info *s)
 {
-	(void)n;
-	free(list);
+	(void)s;
 }
 
 int journal_present(struct journal *j, const char *path, struct change_side *ret, int *ret_fd,

@@ -232,6 +232,42 @@ TEST(the_newest_step_is_found_without_reading_steps)
 	}
 }
 
+TEST(numbers_and_single_steps_are_as_listed)
+{
+	struct pair *p = *state;
+	struct step_info *list, one;
+	AUTO_FREE int64_t *ids = NULL;
+	size_t n, n_ids;
+
+	begin(p->a, "first");
+	put(p->a, "f", "f");
+	commit(p->a);
+	begin_both(p, "both");
+	put(p->a, "f", "g");
+	put(p->b, "f", "f");
+	commit(p->a);
+	begin(p->b, "last");
+	put(p->b, "g", "g");
+	commit(p->b);
+	assert_int_equal(journal_list(p->a->j, false, &list, &n, &p->a->err), 0);
+	assert_int_equal(journal_ids(p->a->j, false, &ids, &n_ids, &p->a->err), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(n_ids, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(ids[i], list[i].id);
+		assert_int_equal(journal_info(p->a->j, ids[i], &one, &p->a->err), 0);
+		assert_int_equal(one.id, list[i].id);
+		assert_int_equal(one.began_us, list[i].began_us);
+		assert_int_equal(one.created, list[i].created);
+		assert_int_equal(one.modified, list[i].modified);
+		assert_string_equal(one.command, list[i].command);
+		assert_int_equal(one.folders != NULL, list[i].folders != NULL);
+		step_info_done(&one);
+	}
+	step_info_free(list, n);
+	assert_int_equal(journal_info(p->a->j, 9, &one, &p->a->err), -ENOENT);
+}
+
 /* Of steps dropped in one folder and then in the other, the last one is redone first. */
 TEST(the_last_dropped_of_all_folders_comes_back_first)
 {

@@ -1,6 +1,8 @@
 /* test_roster - a session's changed lines are counted, and again when its steps change. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/socket/roster.h"
+#include "core/base/clock.h"
+#include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
 static int64_t write_step(struct fix *f, const char *path, const char *text)
@@ -60,6 +62,35 @@ TEST(lines_are_counted_when_the_steps_change)
 	roster_count(&row);
 	assert_lines(&row, 0, 0);
 	assert_int_equal(row.first, 0);
+}
+
+static void count_row(void *row)
+{
+	roster_count(row);
+}
+
+/* Counts the system calls that the row of a session takes which begins now. */
+static int calls_of_session(struct fix *f)
+{
+	struct roster_row row = {.folder = f->folder, .since_us = clock_wall_us()};
+	struct inject calls = {0};
+
+	inject_run(&calls, count_row, &row);
+	assert_lines(&row, 0, 0);
+	return calls.seen;
+}
+
+TEST(steps_before_the_session_are_not_read)
+{
+	struct fix *f = *state;
+	int few;
+
+	use_state(f);
+	write_step(f, "a", "1\n");
+	few = calls_of_session(f);
+	for (int i = 0; i < 20; i++)
+		write_step(f, i % 2 ? "a" : "b", "1\n2\n");
+	assert_int_equal(calls_of_session(f), few);
 }
 
 TEST(a_folder_without_a_history_has_no_lines)

@@ -262,24 +262,23 @@ static void print_git(const struct output *out, struct journal *j, int64_t from,
 /* Returns the oldest existing step after that restore point. */
 static int first_since(struct journal *j, const char *name, int64_t *ret, struct err *err)
 {
+	AUTO_FREE int64_t *list = NULL;
 	const struct mark *mark;
-	struct step_info *list = NULL;
 	struct mark *marks = NULL;
 	size_t n = 0, n_marks = 0;
 	int r = journal_marks(j, &marks, &n_marks, err);
 
 	if (r == 0)
-		r = journal_list(j, false, &list, &n, err);
+		r = journal_ids(j, false, &list, &n, err);
 	mark = r == 0 ? mark_find(marks, n_marks, name) : NULL;
 	*ret = 0;
-	for (size_t i = 0; mark && i < n && llabs(list[i].id) > mark->after; i++)
-		*ret = list[i].id;
+	for (size_t i = 0; mark && i < n && llabs(list[i]) > mark->after; i++)
+		*ret = list[i];
 	if (r == 0 && !mark)
 		r = err_say(err, -ENOENT,
 			    "there is no restore point '%s': `cordon mark` lists them", name);
 	else if (r == 0 && !*ret)
 		r = err_say(err, -ENOENT, "nothing has changed since '%s'", name);
-	step_info_free(list, n);
 	marks_free(marks, n_marks);
 	return r;
 }

@@ -63,16 +63,16 @@ static void print_text(const struct mark *m, size_t steps)
 static int list_marks(struct journal *j, bool json, struct err *err)
 {
 	struct mark *marks = NULL;
-	struct step_info *list = NULL;
+	AUTO_FREE int64_t *list = NULL;
 	size_t n = 0, n_steps = 0;
 	int r = journal_marks(j, &marks, &n, err);
 
 	if (r == 0)
-		r = journal_list(j, false, &list, &n_steps, err);
+		r = journal_ids(j, false, &list, &n_steps, err);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		size_t steps = 0;
 
-		while (steps < n_steps && llabs(list[steps].id) > marks[i].after)
+		while (steps < n_steps && llabs(list[steps]) > marks[i].after)
 			steps++;
 		if (json)
 			print_json(&marks[i], steps);
@@ -81,7 +81,6 @@ static int list_marks(struct journal *j, bool json, struct err *err)
 	}
 	if (r == 0 && !n && !json)
 		printf("There is no restore point: cordon mark NAME makes one.\n");
-	step_info_free(list, n_steps);
 	marks_free(marks, n);
 	return r;
 }

@@ -253,17 +253,27 @@ void undo_options_help(enum undo_kind kind)
 
 struct history {
 	struct journal *j;
-	struct step_info *list;	 /* newest first */
-	size_t n, counted;	 /* counted: without steps that changed only other places */
+	int64_t *ids; /* newest first */
+	size_t n;
 	struct turn_mark *turns; /* oldest first */
 	size_t n_turns;
 	struct mark *marks;
 	size_t n_marks;
 };
 
-static bool counts(const struct undo_options *o, const struct step_info *s)
+/* Returns whether the step changed more than other places. An undo reports a step that cannot be
+ * read. */
+static bool counts(const struct undo_options *o, const struct history *h, size_t at)
 {
-	return !s->elsewhere || (o->flags & UNDO_ALL_PLACES);
+	struct step_info s = {0};
+	struct err ignored = {0};
+	bool elsewhere;
+
+	if (o->flags & UNDO_ALL_PLACES)
+		return true;
+	elsewhere = journal_info(h->j, h->ids[at], &s, &ignored) == 0 && s.elsewhere;
+	step_info_done(&s);
+	return !elsewhere;
 }
 
 static int history_load(struct history *h, const struct undo_options *o, const char *folder,
@@ -274,31 +284,40 @@ static int history_load(struct history *h, const struct undo_options *o, const c
 	int r = journal_open(&h->j, &spec, NULL, err);
 
 	if (r == 0)
-		r = journal_list(h->j, false, &h->list, &h->n, err);
+		r = journal_ids(h->j, false, &h->ids, &h->n, err);
 	if (r == 0 && o->how == UNDO_TURN)
 		r = journal_turns(h->j, &h->turns, &h->n_turns, err);
 	if (r == 0 && o->how == UNDO_TO_MARK)
 		r = journal_marks(h->j, &h->marks, &h->n_marks, err);
-	for (size_t i = 0; r == 0 && i < h->n; i++)
-		h->counted += counts(o, &h->list[i]);
 	return r;
 }
 
-/* Takes the newest `wanted` steps that count, and those between them. */
-static void take_count(struct undo_options *o, const struct history *h, size_t wanted)
+static void history_done(struct history *h)
 {
-	for (o->n = 0; wanted && o->n < h->n; o->n++) {
-		wanted -= counts(o, &h->list[o->n]);
-		o->oldest = h->list[o->n].id;
+	free(h->ids);
+	turn_marks_free(h->turns, h->n_turns);
+	marks_free(h->marks, h->n_marks);
+	journal_close(h->j);
+}
+
+/* Takes the newest `wanted` steps that count, and those between them. Returns how many count. */
+static size_t take_count(struct undo_options *o, const struct history *h, size_t wanted)
+{
+	size_t counted = 0;
+
+	for (o->n = 0; counted < wanted && o->n < h->n; o->n++) {
+		counted += counts(o, h, o->n);
+		o->oldest = h->ids[o->n];
 	}
+	return counted;
 }
 
 static int take_newer(struct undo_options *o, const struct history *h, struct err *err)
 {
 	bool other = false;
 
-	for (o->n = 0; o->n < h->n && h->list[o->n].id != o->step; o->n++) {
-		o->oldest = h->list[o->n].id;
+	for (o->n = 0; o->n < h->n && h->ids[o->n] != o->step; o->n++) {
+		o->oldest = h->ids[o->n];
 		other |= o->oldest == -o->step;
 	}
 	if (o->n == h->n)
@@ -315,23 +334,23 @@ static int take_turn(struct undo_options *o, const struct history *h, struct err
 	const struct turn_mark *mark;
 	size_t i = 0;
 
-	while (i < h->n && !counts(o, &h->list[i]))
+	while (i < h->n && !counts(o, h, i))
 		i++;
 	if (i == h->n)
 		return err_say(err, -ENOENT, "there is nothing to undo");
-	mark = turn_mark_of(h->turns, h->n_turns, h->list[i].id);
+	mark = turn_mark_of(h->turns, h->n_turns, h->ids[i]);
 	if (!mark)
 		return err_say(err, -ENOENT,
 			       "--turn: nothing says which turn step %lld belongs to: use -n or "
 			       "--to",
-			       (long long)h->list[i].id);
+			       (long long)h->ids[i]);
 	if (mark->batch)
 		return err_say(err, -ENOENT,
 			       "--turn: step %lld was made without a console, where nobody pressed "
 			       "Enter: use -n or --to",
-			       (long long)h->list[i].id);
-	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
-		o->oldest = h->list[o->n].id;
+			       (long long)h->ids[i]);
+	for (o->n = 0; o->n < h->n && llabs(h->ids[o->n]) > mark->after; o->n++)
+		o->oldest = h->ids[o->n];
 	return 0;
 }
 
@@ -342,8 +361,8 @@ static int take_marked(struct undo_options *o, const struct history *h, struct e
 	if (!mark)
 		return err_say(err, -ENOENT,
 			       "there is no restore point '%s': `cordon mark` lists them", o->mark);
-	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
-		o->oldest = h->list[o->n].id;
+	for (o->n = 0; o->n < h->n && llabs(h->ids[o->n]) > mark->after; o->n++)
+		o->oldest = h->ids[o->n];
 	if (o->n == 0)
 		return err_say(err, -ENOENT, "there is nothing to undo since '%s'", o->mark);
 	return 0;
@@ -351,26 +370,26 @@ static int take_marked(struct undo_options *o, const struct history *h, struct e
 
 static int take_counted(struct undo_options *o, const struct history *h, struct err *err)
 {
-	size_t wanted = o->how == UNDO_COUNT ? o->count : 1;
+	const size_t wanted = o->how == UNDO_COUNT ? o->count : 1;
+	const size_t counted = take_count(o, h, wanted);
 
-	if (o->how == UNDO_COUNT && wanted > h->counted)
-		return h->counted ? err_say(err, -ENOENT,
-					    "undo -n %zu: there %s only %zu step%s to undo", wanted,
-					    h->counted == 1 ? "is" : "are", h->counted,
-					    h->counted == 1 ? "" : "s")
-				  : err_say(err, -ENOENT, "there is nothing to undo");
-	if (h->n && !h->counted)
+	if (o->how == UNDO_COUNT && wanted > counted)
+		return counted ? err_say(err, -ENOENT,
+					 "undo -n %zu: there %s only %zu step%s to undo", wanted,
+					 counted == 1 ? "is" : "are", counted,
+					 counted == 1 ? "" : "s")
+			       : err_say(err, -ENOENT, "there is nothing to undo");
+	if (h->n && !counted)
 		return err_say(err, -ENOENT,
 			       "the steps changed nothing in this folder: --all-places undoes what "
 			       "they changed elsewhere");
-	take_count(o, h, wanted);
 	return 0;
 }
 
 /* The newest step is undone like by `undo`, so that a redo restores it. */
 static void take_step(struct undo_options *o, const struct history *h)
 {
-	if (!h->n || h->list[0].id != o->step)
+	if (!h->n || h->ids[0] != o->step)
 		return;
 	o->how = UNDO_COUNT;
 	o->oldest = o->step;
@@ -407,9 +426,6 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 	if (r == 0 && o->n <= 1) /* one step cannot be miscounted */
 		o->oldest = o->n == 1 && o->how != UNDO_NEWEST ? o->oldest : 0;
 	o->n = MAX(o->n, (size_t)1);
-	journal_close(h.j);
-	step_info_free(h.list, h.n);
-	turn_marks_free(h.turns, h.n_turns);
-	marks_free(h.marks, h.n_marks);
+	history_done(&h);
 	return r;
 }

@@ -122,17 +122,18 @@ static int check_rests(struct journal *j, struct err *err)
 static int take_back_after(struct fill *f, struct journal *j, int64_t step, bool check,
 			   struct err *err)
 {
-	struct step_info *list = NULL;
-	size_t n = 0;
-	int r = journal_list(j, false, &list, &n, err);
+	AUTO_FREE int64_t *list = NULL;
+	size_t n = 0, newer = 0;
+	int r = journal_ids(j, false, &list, &n, err);
 
-	if (r == 0 && !step_info_has(list, n, step))
+	while (newer < n && list[newer] != step)
+		newer++;
+	if (r == 0 && newer == n)
 		r = step_unknown(j, step, false, err);
 	if (r == 0)
 		r = check_rests(j, err);
-	for (size_t i = 0; r == 0 && !check && list[i].id != step; i++)
-		r = take_step_back(f, j, list[i].id, err);
-	step_info_free(list, n);
+	for (size_t i = 0; r == 0 && !check && i < newer; i++)
+		r = take_step_back(f, j, list[i], err);
 	return r;
 }
 

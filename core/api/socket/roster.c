@@ -285,23 +285,29 @@ static uint64_t find_steps(struct journal *j, const struct roster_row *row, int6
 			   int64_t *ret_to)
 {
 	int64_t until = row->until_us ? row->until_us + 1000000 : INT64_MAX; /* in whole seconds */
-	struct step_info *list = NULL;
+	AUTO_FREE int64_t *ids = NULL;
+	bool before = false;
 	uint64_t hash = 0;
 	struct err err = {0};
 	size_t n = 0;
 
 	*ret_from = *ret_to = 0;
-	if (journal_list(j, false, &list, &n, &err) < 0)
+	if (journal_ids(j, false, &ids, &n, &err) < 0)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].began_us < row->since_us || list[i].began_us > until)
-			continue;
-		*ret_from = list[i].id;
-		if (!*ret_to)
-			*ret_to = list[i].id;
-		hash = hash_step(hash, &list[i]);
+	for (size_t i = 0; i < n && !before; i++) { /* newest first */
+		struct step_info s = {0};
+
+		if (journal_info(j, ids[i], &s, &err) < 0)
+			continue;				   /* pruned or undone meanwhile */
+		before = s.began_us && s.began_us < row->since_us; /* 0: damaged */
+		if (s.began_us >= row->since_us && s.began_us <= until) {
+			*ret_from = s.id;
+			if (!*ret_to)
+				*ret_to = s.id;
+			hash = hash_step(hash, &s);
+		}
+		step_info_done(&s);
 	}
-	step_info_free(list, n);
 	return *ret_to ? MAX(hash, 1) : 0;
 }
 

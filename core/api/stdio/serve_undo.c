@@ -62,15 +62,14 @@ static int count_newer(struct serve *s, struct request *r, int64_t to, const cha
 		       size_t *ret, size_t *ret_all)
 {
 	struct journal *j = session_journal(engine_session(s->engine));
-	struct step_info *list = NULL;
+	AUTO_FREE int64_t *list = NULL;
 	struct err err = {0};
 	size_t n = 0, i = 0;
 
-	if (!j || journal_list(j, false, &list, &n, &err) < 0)
+	if (!j || journal_ids(j, false, &list, &n, &err) < 0)
 		return fault_err(&r->fault, FAULT_UNDO_FAILED, &err);
-	while (i < n && list[i].id != to)
+	while (i < n && list[i] != to)
 		i++;
-	step_info_free(list, n);
 	*ret = i;
 	*ret_all = n;
 	if (!to || i < n)

@@ -29,16 +29,21 @@ bool step_info_has(const struct step_info *list, size_t n, int64_t id)
 	return false;
 }
 
+void step_info_done(struct step_info *s)
+{
+	free(s->command);
+	free(s->why);
+	free(s->unprotected);
+	for (char **f = s->folders; f && *f; f++)
+		free(*f);
+	free(s->folders);
+	*s = (struct step_info){0};
+}
+
 void step_info_free(struct step_info *list, size_t n)
 {
-	for (size_t i = 0; list && i < n; i++) {
-		free(list[i].command);
-		free(list[i].why);
-		free(list[i].unprotected);
-		for (char **f = list[i].folders; f && *f; f++)
-			free(*f);
-		free(list[i].folders);
-	}
+	for (size_t i = 0; list && i < n; i++)
+		step_info_done(&list[i]);
 	free(list);
 }
 
@@ -137,11 +142,16 @@ static int load_damaged(const struct journal *j, int fd, const char *dir, struct
 	return 0;
 }
 
-static int load_info(const struct journal *j, int fd, const char *dir, struct step_info *ret)
+/* dir: "steps/5" */
+static int load_info(const struct journal *j, const char *dir, struct step_info *ret)
 {
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct summary s = {0};
 	struct part_folders f = {0};
-	int r = summary_load(fd, false, &s);
+	int r = fd < 0 ? fd : summary_load(fd, false, &s);
+
+	if (fd < 0)
+		return r;
 
 	if (history_step_is_damaged(r))
 		r = load_damaged(j, fd, dir, &s.info);
@@ -173,9 +183,8 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 		list = xcalloc(names.n + 1, sizeof(*list));
 	for (size_t i = names.n; r == 0 && i-- > 0;) {
 		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
-		AUTO_CLOSE int fd = store_open_dir(j, dir);
 
-		r = fd < 0 ? fd : load_info(j, fd, dir, &list[got]);
+		r = load_info(j, dir, &list[got]);
 		if (r == 0)
 			got++;
 		else if (r == -ENOENT)
@@ -254,11 +263,8 @@ static size_t join_all(struct step_info *list, size_t n)
 		struct step_info *one = &list[i];
 
 		if (kept && is_part(&list[kept - 1], one)) {
-			struct step_info *gone = xcalloc(1, sizeof(*gone));
-
 			join_parts(&list[kept - 1], one);
-			*gone = *one;
-			step_info_free(gone, 1);
+			step_info_done(one);
 			continue;
 		}
 		list[kept++] = *one;
@@ -293,20 +299,76 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	return 0;
 }
 
-int journal_newest(const struct journal *j, int64_t *ret)
+int journal_info(struct journal *j, int64_t id, struct step_info *ret, struct err *err)
 {
-	const struct journal *k = j;
+	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
+	struct step_info *list = NULL;
+	struct journal *k = j;
+	size_t n = 0;
 	int r;
 
-	*ret = 0;
+	do {
+		list = xrealloc(list, (n + 1) * sizeof(*list));
+		r = load_info(k, dir, &list[n]);
+		n += r == 0;
+	} while ((r == 0 || r == -ENOENT) && (k = k->sibling) != j);
+	if (r < 0 && r != -ENOENT)
+		r = history_step_unread(err, r, path_base(dir));
+	else if (!n)
+		r = step_unknown(id, false, err);
+	else
+		r = 0;
+	if (r == 0) {
+		n = join_all(list, n);
+		*ret = list[0];
+		list[0] = (struct step_info){0};
+	}
+	step_info_free(list, n);
+	return r;
+}
+
+/* Sorts the greatest first, whatever the signs; equal ones are neighbours. */
+static int id_descending(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	if (llabs(*x) != llabs(*y))
+		return llabs(*x) < llabs(*y) ? 1 : -1;
+	return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
+int journal_ids(struct journal *j, bool undone, int64_t **ret, size_t *ret_n, struct err *err)
+{
+	AUTO_FREE int64_t *list = xcalloc(1, sizeof(*list));
+	const struct journal *k = j;
+	size_t n = 0, kept = 0;
+
 	do {
 		AUTO_NAMES struct names names = {0};
-		int64_t id;
+		int r = store_names(k, undone ? "redo" : "steps", &names);
 
-		r = store_names(k, "steps", &names);
-		id = names.n ? atoll(names.list[names.n - 1]) : 0;
-		*ret = llabs(id) > llabs(*ret) ? id : *ret;
-	} while (r == 0 && (k = k->sibling) != j);
+		if (r < 0)
+			return err_set(err, r, "list '%s'", k->store_path);
+		list = xrealloc(list, (n + names.n + 1) * sizeof(*list));
+		for (size_t i = names.n; i-- > 0;)
+			list[n++] = atoll(names.list[i]);
+	} while ((k = k->sibling) != j);
+	qsort(list, n, sizeof(*list), id_descending);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || list[i] != list[kept - 1])
+			list[kept++] = list[i];
+	*ret = take_ptr(&list);
+	*ret_n = kept;
+	return 0;
+}
+
+int journal_newest(struct journal *j, int64_t *ret)
+{
+	AUTO_FREE int64_t *ids = NULL;
+	size_t n = 0;
+	int r = journal_ids(j, false, &ids, &n, NULL);
+
+	*ret = n ? ids[0] : 0;
 	return r;
 }
 
