@@ -34,6 +34,25 @@ int64_t clock_wall_us(void)
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
+int64_t clock_not_back_us(_Atomic int64_t *ahead, int64_t wall_us, int64_t boot_us)
+{
+	int64_t most = atomic_load(ahead), now = wall_us - boot_us;
+
+	while (now > most && !atomic_compare_exchange_weak(ahead, &most, now))
+		;
+	return boot_us + MAX(now, most);
+}
+
+int64_t clock_expiry_s(void)
+{
+	static _Atomic int64_t ahead = INT64_MIN;
+	int64_t pinned = pinned_us();
+
+	if (pinned < 0)
+		pinned = clock_not_back_us(&ahead, clock_wall_us(), clock_boot_us());
+	return pinned / 1000000;
+}
+
 int64_t clock_mono_us(void)
 {
 	struct timespec ts;

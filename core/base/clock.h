@@ -6,6 +6,12 @@
 
 /* Returns microseconds since 1970; in tests CORDON_TEST_CLOCK pins it (see tests/support). */
 int64_t clock_wall_us(void);
+/* Returns the seconds since 1970 by which permissions end. A clock that is set back prolongs none:
+ * this goes on with the time that has passed. */
+int64_t clock_expiry_s(void);
+/* The same for a reading of both clocks, in microseconds. *ahead: the greatest difference so far,
+ * at first INT64_MIN. */
+int64_t clock_not_back_us(_Atomic int64_t *ahead, int64_t wall_us, int64_t boot_us);
 /* Returns microseconds of CLOCK_MONOTONIC. */
 int64_t clock_mono_us(void);
 /* Returns microseconds of CLOCK_BOOTTIME, in which /proc counts the start of processes. */

@@ -27,6 +27,45 @@ char *folders_state_dir(const char *home)
 	return path_join(real ? real : base, "cordon");
 }
 
+/* ---- who may change the state ------------------------------------------------------------------
+ */
+
+/* Returns whether another user may put files into a directory. A sticky one protects those in it.
+ */
+static bool is_others(const char *path, uid_t home, bool sticky)
+{
+	struct stat st, link;
+
+	if (stat(path, &st) < 0 || lstat(path, &link) < 0)
+		return false;
+	for (const struct stat *s = &st; s; s = s == &st ? &link : NULL)
+		if (s->st_uid != 0 && s->st_uid != geteuid() && s->st_uid != home)
+			return true;
+	return st.st_mode & S_IWOTH && !(sticky && st.st_mode & S_ISVTX);
+}
+
+/* Checks the state directory, which can trust settings in the user's name, and the one above it.
+ * Both may be a group's. Returns 0, or -EPERM with words. */
+static int check_writers(const char *home, struct err *err)
+{
+	AUTO_FREE char *state = folders_state_dir(home);
+	AUTO_FREE char *above = path_dir(state);
+	struct stat st = {.st_uid = geteuid()};
+	const char *bad = NULL;
+
+	(void)!stat(home, &st);
+	if (is_others(above, st.st_uid, true))
+		bad = above;
+	else if (is_others(state, st.st_uid, false))
+		bad = state;
+	return bad ? err_say(err, -EPERM,
+			     "%s: another user may write to this directory, and so trust settings "
+			     "for you: chmod o-w or chown it, or set XDG_STATE_HOME to one of "
+			     "your own",
+			     bad)
+		   : 0;
+}
+
 static bool has_store(const char *dir, const char *state_dir)
 {
 	const struct journal_spec spec = {.folder = dir, .state_dir = state_dir, .read_only = true};
@@ -69,6 +108,9 @@ int folders_home(char **ret, struct err *err)
 		return err_say(err, -EINVAL,
 			       "HOME: not an absolute path: set HOME to your home directory");
 	r = check_mounts(home, err);
+	if (r < 0)
+		return r;
+	r = check_writers(home, err);
 	if (r < 0)
 		return r;
 	*ret = realpath(home, NULL);

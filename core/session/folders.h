@@ -11,7 +11,7 @@ char *folders_state_dir(const char *home) MUST_USE;
 /* Gets $HOME, or the home of the user database if it is not set, with links resolved; heap string.
  * Returns -EINVAL if there is none, or -ETIMEDOUT if a file system does not answer that holds the
  * home, the current directory, a directory below it, or cordon's state. No earlier call has touched
- * them (mounts.h). Both set words. */
+ * them (mounts.h). Returns -EPERM if another user may change cordon's state. All set words. */
 int folders_home(char **ret, struct err *err) MUST_USE;
 /* Returns the directory above a home that is a private one inside, so that the home would not
  * exist; else NULL. The backend landlock has none. */

@@ -72,6 +72,26 @@ mkdir -p "$TEST_TMP/wrong/cordon" && printf '[sandbox]\n\tmodus = x\n' >"$TEST_T
 refuses "wrong settings" "config:2: .*sandbox.modus" XDG_CONFIG_HOME="$TEST_TMP/wrong"
 refuses "a file in place of the state directory" "Not a directory" XDG_STATE_HOME="$TEST_TMP/wrong/cordon/config"
 refuses "a home that is no path" "HOME: not an absolute path" HOME=here
+# Who may write there could trust settings, or put an undo store in place of another.
+mkdir -p "$TEST_TMP/open/cordon" "$TEST_TMP/mine"
+for how in "777 open" "1777 open/cordon"; do
+	chmod "${how% *}" "$TEST_TMP/${how#* }"
+	refuses "a state directory with mode $how" "$TEST_TMP/${how#* }: another user" XDG_STATE_HOME="$TEST_TMP/open"
+	chmod 1777 "$TEST_TMP/open"
+done
+out=$(env XDG_STATE_HOME="$TEST_TMP/open" "$CORDON" undo 2>&1)
+is "$?" 1 "undo reads no store there"
+like "$out" "another user may write to this directory.*chmod o-w" "and says why"
+ln -s "$TEST_TMP/open/cordon" "$TEST_TMP/mine/cordon"
+refuses "a link to such a directory" "$TEST_TMP/mine/cordon: another user" XDG_STATE_HOME="$TEST_TMP/mine"
+chmod 755 "$TEST_TMP/open/cordon"
+ok "a sticky directory above it does" env XDG_STATE_HOME="$TEST_TMP/open" "$CORDON" run --headless -- true
+if [ "$(id -u)" = 0 ]; then
+	chown -h 54322:54322 "$TEST_TMP/mine/cordon"
+	refuses "another user's link" "$TEST_TMP/mine/cordon: another user" XDG_STATE_HOME="$TEST_TMP/mine"
+	chown 54322:54322 "$TEST_TMP/open/cordon"
+	refuses "another user's directory" "$TEST_TMP/open/cordon: another user" XDG_STATE_HOME="$TEST_TMP/open"
+fi
 if [ "$(id -u)" != 0 ]; then
 	mkdir -m 500 "$TEST_TMP/closed"
 	refuses "a state directory that may not be written" "Permission denied" XDG_STATE_HOME="$TEST_TMP/closed"

@@ -98,6 +98,131 @@ TEST(of_the_same_size_and_time)
 	assert_cat(f, "a", "human\n");
 }
 
+/* What the later step does with the file "a" that was edited after the step before. */
+static int write_it(struct fix *f)
+{
+	return put(f, "a", "later\n");
+}
+
+static int remove_it(struct fix *f)
+{
+	return rm(f, "a");
+}
+
+static int replace_it(struct fix *f)
+{
+	int r = put(f, "b", "later\n");
+
+	return r < 0 ? r : mv(f, "b", "a", 0);
+}
+
+static int change_its_mode(struct fix *f)
+{
+	return mode(f, "a", 0600);
+}
+
+static int change_its_mode_and_write_it(struct fix *f)
+{
+	int r = mode(f, "a", 0600);
+
+	return r < 0 ? r : put(f, "a", "later\n");
+}
+
+static int rename_it(struct fix *f)
+{
+	return mv(f, "a", "b", 0);
+}
+
+static int remove_its_directory(struct fix *f)
+{
+	int r = mv(f, "a", "d/a", 0);
+
+	r = r < 0 ? r : rm(f, "d/a");
+	return r < 0 ? r : rd(f, "d");
+}
+
+static int (*const later[])(struct fix *f) = {
+	write_it,
+	remove_it,
+	replace_it,
+	change_its_mode,
+	change_its_mode_and_write_it,
+	rename_it,
+	remove_its_directory,
+};
+
+#define LARGE 40000 /* its capture is no part of the log */
+
+/* Two steps, and between them the bytes at an offset of the file are replaced, or none (NULL). The
+ * file keeps its size, and its time up to so many nanoseconds. Returns what an undo of both does.
+ */
+static int undo_both(struct fix *f, int (*does)(struct fix *f), size_t size, const char *bytes,
+		     long ns)
+{
+	AUTO_FREE char *path = xasprintf("%s/a", f->folder), *text = xcalloc(1, size + 1);
+	AUTO_CLOSE int fd = -1;
+	struct timespec times[2];
+	struct stat st;
+
+	memset(text, 'x', size);
+	begin(f, "first");
+	assert_int_equal(put(f, "a", text), 0);
+	assert_int_equal(md(f, "d"), 0);
+	commit(f);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	if (bytes)
+		assert_int_equal(pwrite(fd, bytes, strlen(bytes), 0), strlen(bytes));
+	times[0] = st.st_atim;
+	times[1] = (struct timespec){st.st_mtim.tv_sec, (st.st_mtim.tv_nsec + ns) % 1000000000};
+	assert_int_equal(futimens(fd, times), 0);
+	one_step(f, "second", does(f));
+	return undo(f, 2, 0);
+}
+
+TEST(of_the_same_size_and_time_before_a_later_step)
+{
+	for (size_t i = 0; i < ARRAY_LEN(later) * 2; i++) {
+		struct fix *f = fix_new();
+		int r = undo_both(f, later[i / 2], i % 2 ? LARGE : 6, "human", 0);
+
+		if (r != -ESTALE)
+			fail_msg("%zu: %d %s", i, r, f->err.text);
+		fix_free(f);
+	}
+}
+
+/* A single undo does not ask about a file that has only a new time, either. */
+TEST(of_the_time_alone_before_a_later_step)
+{
+	for (size_t i = 0; i < ARRAY_LEN(later) * 2; i++) {
+		struct fix *f = fix_new();
+		int r = undo_both(f, later[i / 2], 6, i % 2 ? "xxx" : NULL, 1000);
+
+		if (r != 0)
+			fail_msg("%zu: %d %s", i, r, f->err.text);
+		fix_free(f);
+	}
+}
+
+/* An aborted step restored the file before a later step replaced it. */
+TEST(of_nobody_where_an_abort_restored_a_file)
+{
+	struct fix *f = *state;
+	char text[LARGE] = "";
+
+	memset(text, 'd', sizeof(text) - 1);
+	begin(f, "first");
+	assert_int_equal(put(f, "c", "see\n"), 0);
+	assert_int_equal(put(f, "d", text), 0);
+	commit(f);
+	begin(f, "aborted");
+	assert_int_equal(put(f, "d", "other\n"), 0);
+	assert_int_equal(journal_abort(take_ptr(&f->s), &f->err), 0);
+	one_step(f, "replaces it", mv(f, "c", "d", 0));
+	assert_int_equal(undo(f, 2, 0), 0);
+}
+
 /* Without an edit none is seen: a step that was undone left everything as before. */
 TEST(of_nobody)
 {

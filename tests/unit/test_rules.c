@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/policy/rules/pattern.h"
 #include "core/policy/rules/rules.h"
 #include "tests/support/check.h"
@@ -640,6 +641,20 @@ TEST(ten_thousand)
 		assert_true(t / rounds < DECISION_US);
 		rules_free(r);
 	}
+}
+
+/* ---- the end of a permission ------------------------------------------------------------------
+ */
+
+TEST(a_clock_that_is_set_back_prolongs_nothing)
+{
+	_Atomic int64_t ahead = INT64_MIN;
+
+	assert_int_equal(clock_not_back_us(&ahead, 1000, 10), 1000);
+	assert_int_equal(clock_not_back_us(&ahead, 500, 20), 1010);
+	assert_int_equal(clock_not_back_us(&ahead, 600, 120), 1110);
+	assert_int_equal(clock_not_back_us(&ahead, 5000, 130), 5000); /* set forward */
+	assert_int_equal(clock_not_back_us(&ahead, 100, 131), 5001);
 }
 
 TESTS(NULL, NULL)

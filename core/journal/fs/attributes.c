@@ -120,6 +120,11 @@ static bool is_theirs(const char *name)
 	return str_starts(name, "user.") || str_starts(name, "system.posix_acl_");
 }
 
+static uint64_t xattr_hash(const char *name, const char *value, size_t len)
+{
+	return XXH3_64bits_withSeed(value, len, XXH3_64bits(name, strlen(name)));
+}
+
 static uint64_t attrs_hash(const struct bearer *of)
 {
 	AUTO_FREE char *names = NULL;
@@ -135,8 +140,7 @@ static uint64_t attrs_hash(const struct bearer *of)
 			continue;
 		value = value ? value : xmalloc(XATTR_MAX);
 		len = get_value(of, p, value, XATTR_MAX);
-		hash += XXH3_64bits_withSeed(value, len > 0 ? (size_t)len : 0,
-					     XXH3_64bits(p, strlen(p)));
+		hash += xattr_hash(p, value, len > 0 ? (size_t)len : 0);
 	}
 	return hash;
 }
@@ -154,6 +158,34 @@ uint64_t attributes_hash_xattrs_at(int dirfd, const char *name)
 	os_fd_path(dir, dirfd);
 	path = xasprintf("%s/%s", dir, name);
 	return attrs_hash(&(struct bearer){.path = path, .itself = true});
+}
+
+/* Skips mode, owner and times. Returns the number of attributes. */
+static uint32_t skip_to_xattrs(struct codec_reader *g)
+{
+	for (int i = 0; i < 3; i++)
+		codec_get_u32(g); /* mode, owner */
+	for (int i = 0; i < 2; i++) {
+		codec_get_u64(g);
+		codec_get_u32(g); /* times */
+	}
+	return codec_get_u32(g);
+}
+
+uint64_t attributes_hash_kept(struct span meta)
+{
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
+	uint64_t hash = 0;
+	uint32_t n = skip_to_xattrs(&g);
+
+	for (uint32_t i = 0; i < n && !g.bad; i++) {
+		struct span name = codec_get_str(&g);
+		struct span value = codec_get_str(&g);
+
+		if (!g.bad && is_theirs(name.data))
+			hash += xattr_hash(name.data, value.data, value.len);
+	}
+	return hash;
 }
 
 mode_t attributes_mode(struct span meta)
@@ -188,15 +220,8 @@ int64_t attributes_mtime(struct span meta)
 bool attributes_are_sound(struct span meta)
 {
 	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
-	uint32_t n;
+	uint32_t n = skip_to_xattrs(&g);
 
-	for (int i = 0; i < 3; i++)
-		codec_get_u32(&g); /* mode, owner */
-	for (int i = 0; i < 2; i++) {
-		codec_get_u64(&g);
-		codec_get_u32(&g); /* times */
-	}
-	n = codec_get_u32(&g);
 	for (uint32_t i = 0; i < n && !g.bad; i++) {
 		codec_get_str(&g);
 		codec_get_str(&g);

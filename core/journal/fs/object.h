@@ -68,6 +68,7 @@ int attributes_apply_ours(int fd, struct span meta) MUST_USE;
 /* Returns a hash of the extended attributes that a user may set, with ACLs; 0 if there are none. */
 uint64_t attributes_hash_xattrs(int fd); /* open for reading */
 uint64_t attributes_hash_xattrs_at(int dirfd, const char *name);
+uint64_t attributes_hash_kept(struct span meta); /* the same of a blob */
 mode_t attributes_mode(struct span meta);
 /* Converts a record's time to nanoseconds. A time that is too late for them (2262) becomes the
  * greatest value, as in object_stat(). */

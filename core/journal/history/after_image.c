@@ -34,7 +34,7 @@
  */
 
 /* Opens the file so that reads do not change its atime, unless it is another user's. */
-static int open_unseen(const struct spot *at)
+int after_image_open(const struct spot *at)
 {
 	int flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(at->fd, at->name, flags | O_NOATIME);
@@ -49,28 +49,44 @@ static uint64_t with_attrs(uint64_t bytes, uint64_t attrs)
 	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
 }
 
-uint64_t after_image_index_hash(int fd, size_t size)
+/* Returns whether a file of this path may be a git index. */
+static bool is_index_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return str_eq(slash ? slash + 1 : path, "index");
+}
+
+/* Returns a hash of a git index's entries and attributes; 0 if the file is no git index. */
+static uint64_t index_hash(int fd, uint64_t size, uint64_t attrs)
 {
 	uint64_t sum = git_index_hash(fd, size);
 
-	return sum ? with_attrs(sum, attributes_hash_xattrs(fd)) : 0;
+	return sum ? with_attrs(sum, attrs) : 0;
 }
 
-/* Returns the hash of the object's bytes and attributes, or 0 if it is unknown. */
-static uint64_t hash_at(const struct spot *at, const struct object *o)
+/* Returns the hash of a file's bytes and attributes, or 0 if it is unknown. */
+static uint64_t file_hash(const char *path, int fd, uint64_t size, uint64_t attrs)
+{
+	uint64_t bytes = is_index_name(path) ? index_hash(fd, size, attrs) : 0;
+
+	if (bytes)
+		return bytes;
+	bytes = content_hash(fd, size);
+	return bytes ? with_attrs(bytes, attrs) : 0;
+}
+
+/* Returns the hash of the object's bytes and attributes, or 0 if it is unknown. An object of the
+ * store does not lie at its path. */
+static uint64_t hash_at(const char *path, const struct spot *at, const struct object *o)
 {
 	char target[4096];
 	uint64_t bytes = 0;
 
 	if (S_ISREG(o->mode)) {
-		AUTO_CLOSE int fd = open_unseen(at);
+		AUTO_CLOSE int fd = after_image_open(at);
 
-		bytes = fd >= 0 && str_eq(at->name, "index") ? after_image_index_hash(fd, o->size)
-							     : 0;
-		if (bytes)
-			return bytes;
-		bytes = fd < 0 ? 0 : content_hash(fd, o->size);
-		return bytes ? with_attrs(bytes, attributes_hash_xattrs(fd)) : 0;
+		return fd < 0 ? 0 : file_hash(path, fd, o->size, attributes_hash_xattrs(fd));
 	}
 	if (S_ISLNK(o->mode)) {
 		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
@@ -116,7 +132,7 @@ static bool take_image(struct images *im, const struct spot *at, const struct ob
 	if (!S_ISREG(o->mode) || o->size == 0 || o->size > IMAGE_BYTES_MAX ||
 	    im->bytes.len + o->size > IMAGES_BYTES_MAX)
 		return false;
-	fd = open_unseen(at);
+	fd = after_image_open(at);
 	if (fd < 0)
 		return false;
 	buf_reserve(&im->bytes, o->size);
@@ -192,7 +208,7 @@ static bool put_old(struct buf *b, struct images *im, int stepdir,
 /* Returns the object's hash, or 0 if the object has changed since the look. */
 static uint64_t hash_as_seen(const struct spot *at, const struct object *o)
 {
-	uint64_t hash = hash_at(at, o);
+	uint64_t hash = hash_at(at->name, at, o);
 	struct object now;
 
 	if (S_ISDIR(o->mode) || !hash)
@@ -320,15 +336,12 @@ int after_image_write(struct journal *j, int stepdir, const struct path_set *key
 static bool is_same_index(const struct after_image *p, const struct spot *at,
 			  const struct object *o)
 {
-	const char *slash = strrchr(p->path, '/'); /* at may name an object of the store */
 	AUTO_CLOSE int fd = -1;
-	uint64_t sum;
 
-	if (!p->hash || !S_ISREG(o->mode) || !str_eq(slash ? slash + 1 : p->path, "index"))
+	if (!p->hash || !S_ISREG(o->mode) || !is_index_name(p->path))
 		return false;
-	fd = open_unseen(at);
-	sum = fd < 0 ? 0 : after_image_index_hash(fd, o->size);
-	return sum && sum == p->hash;
+	fd = after_image_open(at);
+	return fd >= 0 && index_hash(fd, o->size, attributes_hash_xattrs(fd)) == p->hash;
 }
 
 bool after_image_fits(const struct after_image *p, const struct spot *at, const struct object *o)
@@ -343,7 +356,7 @@ bool after_image_fits(const struct after_image *p, const struct spot *at, const 
 	if (o->mode != was->mode || o->uid != was->uid || o->gid != was->gid)
 		return false;
 	if (S_ISDIR(o->mode))
-		return !p->hash || hash_at(at, o) == p->hash;
+		return !p->hash || hash_at(p->path, at, o) == p->hash;
 	if (o->size != was->size || o->ino != was->ino || o->mtime_ns != was->mtime_ns)
 		if (is_same_index(p, at, o))
 			return true;
@@ -356,10 +369,28 @@ bool after_image_fits(const struct after_image *p, const struct spot *at, const 
 	    (o->ino != was->ino || o->mtime_ns != was->mtime_ns))
 		return false;
 	if (p->hash)
-		return hash_at(at, o) == p->hash;
+		return hash_at(p->path, at, o) == p->hash;
 	/* A file without the owner's read bit has no hash: reading it changes its ctime. */
 	return o->ino == was->ino &&
 	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
+}
+
+bool after_image_fits_capture(const struct after_image *p, const struct change_side *is, int fd,
+			      struct span meta)
+{
+	uint64_t attrs = meta.len ? attributes_hash_kept(meta) : attributes_hash_xattrs(fd);
+	const struct object *was = &p->obj;
+	struct stat st;
+
+	if (is->mode != was->mode || is->uid != was->uid || is->gid != was->gid ||
+	    fstat(fd, &st) < 0)
+		return false;
+	if (is_index_name(p->path) && index_hash(fd, (uint64_t)st.st_size, attrs) == p->hash)
+		return true;
+	if ((uint64_t)st.st_size != was->size ||
+	    (was->size > CONTENT_HASH_MAX && is->mtime_ns != was->mtime_ns))
+		return false;
+	return file_hash(p->path, fd, was->size, attrs) == p->hash;
 }
 
 bool after_image_differs(struct journal *j, const struct after_image *p)

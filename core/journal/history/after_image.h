@@ -23,7 +23,7 @@ struct after_image {
 	const char *key, *path; /* borrowed */
 	int root;
 	struct object obj; /* nlink and blocks are not stored */
-	uint64_t hash;	   /* of bytes and attributes; after_image_index_hash() of a git index */
+	uint64_t hash;	   /* of bytes and attributes, of a git index without what git refreshes */
 	unsigned flags;	   /* IMAGE_* */
 	uint64_t image;	   /* offset of its bytes in the file, or 0 */
 	uint64_t seq;	   /* number of the file that it was read from */
@@ -54,9 +54,6 @@ struct after_image_how {
 /* Writes the step's after-image file: the present state of each path of how->step, then of keys. */
 int after_image_write(struct journal *j, int stepdir, const struct path_set *keys,
 		      const struct after_image_how *how) MUST_USE;
-
-/* Returns a hash of a git index's entries and attributes; 0 if the file is no git index. */
-uint64_t after_image_index_hash(int fd, size_t size);
 
 /* Life: after_image_begin() -> after_image_next() ... -> after_image_end(), even if the first
  * fails. */
@@ -134,5 +131,10 @@ void image_stamps_done(struct image_stamps *all);
 struct spot;
 /* Returns whether the object has the image's state: a new ctime alone is no edit. */
 bool after_image_fits(const struct after_image *p, const struct spot *at, const struct object *o);
+/* The same of a state that was captured; fd: the bytes; meta: the attributes, empty: those of fd.
+ */
+bool after_image_fits_capture(const struct after_image *p, const struct change_side *is, int fd,
+			      struct span meta);
+int after_image_open(const struct spot *at) MUST_USE; /* for reading, without a new atime */
 /* Returns whether the path has changed after the image. */
 bool after_image_differs(struct journal *j, const struct after_image *p);

@@ -214,11 +214,9 @@ static int look_in_store(struct vtree *t, size_t log, struct vobject *ret)
 	}
 	ret->at.name = name;
 	r = object_stat(ret->at.fd, name, &ret->o);
-	if (t->keeps && fd >= 0) {
+	if (fd >= 0) {
 		util_close_fd(&t->below);
 		t->below = take_fd(&fd);
-	} else if (fd >= 0) { /* content below an object is not compared */
-		ret->at.fd = -1;
 	}
 	return r;
 }
@@ -352,8 +350,7 @@ void tree_done(struct vtree *t)
 	if (t->obj_log)
 		util_close_fd(&t->obj);
 	t->obj_log = 0;
-	if (t->keeps)
-		util_close_fd(&t->below);
+	util_close_fd(&t->below);
 	u64_set_done(&t->written);
 	path_set_done(&t->names);
 	free(t->child);

@@ -37,7 +37,8 @@ struct vfind { /* what a record of the steps is about to take away */
  * nodes and entries of its own only where a record was reversed: all others are read from the
  * folder. A node lies where its inode is: in the folder, under its present name, or in a step's
  * objects. So a renamed directory takes its content along, and all names of a file show one state.
- * Life: a zeroed struct with the first four fields -> tree_reverse() ... -> tree_done().
+ * Life: a zeroed struct with the first four fields, below = -1 -> tree_reverse() ... ->
+ * tree_done().
  */
 struct vversion {	/* what a name held before a record was performed */
 	uint64_t seq;	/* of that record */
@@ -81,13 +82,14 @@ struct vtree {
 	uint32_t n_states, cap_states;
 	struct linked_node *linked; /* hash: nodes of files with several hard links */
 	int obj;		    /* objects of step obj_log - 1, if that is not 0 */
-	int below; /* with `keeps`: the directory in an object that was seen last */
+	int below;		    /* the directory in an object that was seen last */
 	size_t obj_log;
 	struct buf key, path; /* scratch */
 };
 
 struct vstate { /* of a node that a record changed in place */
 	struct change_side side;
+	struct span meta;  /* its attributes; empty: those of the object in the slot */
 	struct span bytes; /* its content, if has_content and slot is 0 */
 	uint64_t slot;
 	uint32_t log;

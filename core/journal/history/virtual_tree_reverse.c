@@ -39,11 +39,13 @@ static struct vstate *state_of(struct vtree *t, uint32_t node, const struct vobj
 	return &t->states[n->state - 1];
 }
 
-static void set_attrs(struct change_side *side, struct span meta)
+static void set_attrs(struct vstate *s, struct span meta)
 {
+	struct change_side *side = &s->side;
 	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	uint64_t sec;
 
+	s->meta = meta;
 	side->exists = true;
 	side->mode = codec_get_u32(&g);
 	side->uid = codec_get_u32(&g);
@@ -90,7 +92,7 @@ static void set_content(struct vtree *t, struct vstate *s, const struct rec *r, 
 	struct span meta, bytes;
 
 	undo_log_content(r, &meta, &bytes);
-	set_attrs(&s->side, meta);
+	set_attrs(s, meta);
 	s->bytes = bytes;
 	s->slot = r->flags & REC_INLINE ? 0 : r->slot;
 	s->log = (uint32_t)log;
@@ -262,7 +264,7 @@ static void reverse_dir_gone(struct vtree *t, const struct rec *r)
 
 	if (!there)
 		node = tree_add_node(t, new_node);
-	set_attrs(&state_of(t, node, there ? &now : NULL)->side, r->meta);
+	set_attrs(state_of(t, node, there ? &now : NULL), r->meta);
 	if (!there)
 		put(t, r, node);
 }
@@ -303,7 +305,7 @@ static void reverse_meta(struct vtree *t, const struct rec *r)
 
 	report_edited(t, r, node);
 	if (node != NO_NODE && (now.o.mode & S_IFMT) == (attributes_mode(r->meta) & S_IFMT))
-		set_attrs(&state_of(t, node, &now)->side, r->meta);
+		set_attrs(state_of(t, node, &now), r->meta);
 }
 
 static void reverse_content(struct vtree *t, const struct rec *r, size_t log)
@@ -327,6 +329,7 @@ static void reverse_content(struct vtree *t, const struct rec *r, size_t log)
 		return;
 	}
 	change_side_set(&s->side, &slot);
+	s->meta = (struct span){0};
 	s->slot = r->slot;
 	s->log = (uint32_t)log;
 	s->has_content = true;

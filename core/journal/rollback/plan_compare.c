@@ -79,47 +79,47 @@ static bool is_stamped(struct comparison *c, const struct after_image *p, const 
 	       change_sides_equal(&was, &is);
 }
 
-/* Returns whether the states differ only by what git refreshes in its index on a read. */
-static bool is_same_index(struct comparison *c, const struct after_image *p,
-			  const struct vstate *state)
+/* Opens the bytes of a file that was captured, or only its attributes were. */
+static int open_captured(struct comparison *c, const struct vobject *now)
 {
-	const char *name = strrchr(p->path, '/');
-	AUTO_CLOSE int fd = -1;
-	struct stat st;
-
-	if (!name || !str_eq(name, "/index") || !state->has_content || !p->hash)
-		return false;
-	fd = tree_open(&c->tree, state);
-	return fd >= 0 && fstat(fd, &st) == 0 &&
-	       after_image_index_hash(fd, (size_t)st.st_size) == p->hash;
+	if (now->state && now->state->has_content)
+		return tree_open(&c->tree, now->state);
+	return now->at.fd < 0 ? -EBADF : after_image_open(&now->at);
 }
 
-static bool has_state(struct comparison *c, const struct after_image *p, const struct vstate *state)
+/* Returns whether a captured object is as the step left it. Its bytes tell, as they do for a file
+ * of the folder: without them size and time do. An object of the store has a new ctime, and a file
+ * that a rollback restored may have a new inode. */
+static bool is_captured_as_left(struct comparison *c, const struct after_image *p,
+				const struct vobject *now)
 {
-	struct change_side was, is = state->side;
+	AUTO_CLOSE int fd = -1;
+	struct change_side was, is;
 
 	change_side_set(&was, &p->obj);
+	change_side_set(&is, &now->o);
+	if (now->state)
+		is = now->state->side;
+	if (S_ISREG(was.mode) && S_ISREG(is.mode) && p->hash)
+		fd = open_captured(c, now);
+	if (fd >= 0)
+		return after_image_fits_capture(p, &is, fd,
+						now->state ? now->state->meta : (struct span){0});
 	if (is.size == UINT64_MAX) /* unknown: compressed */
 		is.size = was.size;
-	return change_sides_equal(&was, &is) || is_same_index(c, p, state);
+	return change_sides_equal(&was, &is) ||
+	       (!now->state && now->at.fd >= 0 && after_image_fits(p, &now->at, &now->o));
 }
 
 /* Returns whether the object that the tree has at the image's path is as the step left it. */
 static bool is_as_left(struct comparison *c, const struct after_image *p, const struct vobject *now)
 {
-	struct change_side was, is;
-
 	if (p->obj.mode == OBJECT_UNSEEN || now->o.mode == OBJECT_UNSEEN)
 		return true;
 	if (!p->obj.mode || !now->o.mode)
 		return p->obj.mode == now->o.mode;
-	if (now->state)
-		return has_state(c, p, now->state);
-	change_side_set(&was, &p->obj);
-	change_side_set(&is, &now->o);
-	/* An object of the store has a new ctime. */
-	if ((now->root < 0 && change_sides_equal(&was, &is)) || now->at.fd < 0)
-		return change_sides_equal(&was, &is);
+	if (now->state || now->root < 0 || now->at.fd < 0)
+		return is_captured_as_left(c, p, now);
 	return after_image_fits(p, &now->at, &now->o) || is_stamped(c, p, &now->o);
 }
 
@@ -460,6 +460,7 @@ int plan_compare(struct planner *p)
 			       .tree = {.j = p->j,
 					.dirs = p->dirs,
 					.found = found,
+					.below = -1,
 					.data = &c,
 					.key = BUF_INIT,
 					.path = BUF_INIT}};

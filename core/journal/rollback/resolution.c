@@ -91,7 +91,7 @@ static enum undo_fate without_merge(unsigned flags)
 static bool predicted_is_file(struct journal *j, const struct emptied *e, int root,
 			      const char *path)
 {
-	struct vtree t = {.j = j, .dirs = e->dirs, .key = BUF_INIT, .path = BUF_INIT};
+	struct vtree t = {.j = j, .dirs = e->dirs, .below = -1, .key = BUF_INIT, .path = BUF_INIT};
 	struct undo_log_back walk = undo_log_back_begin(e->logs, e->dirs->n);
 	struct reach w = {0};
 	struct vobject o;

@@ -68,7 +68,7 @@ bool grants_cover(enum rule_kind kind, const char *object, enum answer_extent ex
 
 static bool is_over(const struct answer *a)
 {
-	return a->until && clock_wall_us() / 1000000 >= a->until;
+	return a->until && clock_expiry_s() >= a->until;
 }
 
 /* Returns the newest grant that covers the path. A permission to run includes to read. */

@@ -71,5 +71,5 @@ struct answer choice_answer(const struct choice *c, bool allow)
 			       .scope = c->scope,
 			       .extent = c->extent,
 			       .up = c->up,
-			       .until = seconds ? clock_wall_us() / 1000000 + seconds : 0};
+			       .until = seconds ? clock_expiry_s() + seconds : 0};
 }

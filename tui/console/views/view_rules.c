@@ -2,7 +2,6 @@
  * source; revokes them. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -40,7 +39,7 @@ static size_t count(const struct model *m)
 
 static bool is_over(const struct given *g)
 {
-	return g->over || (g->answer.until && g->answer.until <= (int64_t)time(NULL));
+	return g->over || (g->answer.until && g->answer.until <= clock_expiry_s());
 }
 
 static const char *state_of(const struct given *g, int *role)
