@@ -315,7 +315,7 @@ int journal_info(struct journal *j, int64_t id, struct step_info *ret, struct er
 	if (r < 0 && r != -ENOENT)
 		r = history_step_unread(err, r, path_base(dir));
 	else if (!n)
-		r = step_unknown(id, false, err);
+		r = step_unknown(j, id, false, err);
 	else
 		r = 0;
 	if (r == 0) {
