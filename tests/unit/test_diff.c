@@ -55,7 +55,7 @@ int journal_info(struct journal *j, int64_t id, struct step_info *ret, struct er
 
 int step_unknown(struct journal *j, int64_t id, bool other, struct err *err)
 {
-	(void)other;
+	(void)j, (void)other;
 	return err_say(err, -ENOENT, "there is no step %lld", (long long)id);
 }
 
