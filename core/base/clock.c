@@ -43,14 +43,26 @@ int64_t clock_not_back_us(_Atomic int64_t *ahead, int64_t wall_us, int64_t boot_
 	return boot_us + MAX(now, most);
 }
 
-int64_t clock_expiry_s(void)
+/* Returns by how much the wall clock, which shows this, was set back since the first call. */
+static int64_t behind_us(int64_t wall_us)
 {
 	static _Atomic int64_t ahead = INT64_MIN;
-	int64_t pinned = pinned_us();
 
-	if (pinned < 0)
-		pinned = clock_not_back_us(&ahead, clock_wall_us(), clock_boot_us());
-	return pinned / 1000000;
+	if (pinned_us() >= 0)
+		return 0;
+	return clock_not_back_us(&ahead, wall_us, clock_boot_us()) - wall_us;
+}
+
+int64_t clock_expiry_s(void)
+{
+	int64_t wall_us = clock_wall_us();
+
+	return (wall_us + behind_us(wall_us)) / 1000000;
+}
+
+int64_t clock_expiry_of(int64_t wall_s)
+{
+	return wall_s + behind_us(clock_wall_us()) / 1000000;
 }
 
 int64_t clock_mono_us(void)

@@ -9,6 +9,9 @@ int64_t clock_wall_us(void);
 /* Returns the seconds since 1970 by which permissions end. A clock that is set back prolongs none:
  * this goes on with the time that has passed. */
 int64_t clock_expiry_s(void);
+/* Returns the same for a time of the wall clock, in seconds, that another process names: it may not
+ * have seen the clock being set back. */
+int64_t clock_expiry_of(int64_t wall_s);
 /* The same for a reading of both clocks, in microseconds. *ahead: the greatest difference so far,
  * at first INT64_MIN. */
 int64_t clock_not_back_us(_Atomic int64_t *ahead, int64_t wall_us, int64_t boot_us);

@@ -63,8 +63,8 @@ void step_info_free(struct step_info *list, size_t n);
  * with UNDO_FORCE. Heap array that ends with NULL; the names are i's.
  */
 const char **journal_split(const struct journal *j, const struct step_info *i, bool undone);
-/* Says that no kept step has this number: it is undone in j (NULL: in none), or unknown; other:
- * there is one with the other sign, which is named. Returns -ENOENT. */
+/* Says that no kept step has this number: it is undone in a folder of j's session (NULL: in none),
+ * or unknown; other: there is one with the other sign, which is named. Returns -ENOENT. */
 int step_unknown(struct journal *j, int64_t id, bool other, struct err *err);
 
 /* Lists the steps of j's own store that a process had open when it died, newest first. The next

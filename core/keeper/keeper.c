@@ -417,8 +417,10 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 
 int keeper_fork(const struct keeper_spec *spec, pid_t *ret_pid, struct err *err)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	(void)clock_expiry_s(); /* so that both know of a clock that is set back from now on */
+	pid = fork();
 	if (pid < 0)
 		return err_set(err, -errno, "fork the keeper");
 	if (pid == 0) {

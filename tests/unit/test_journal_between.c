@@ -205,6 +205,90 @@ TEST(of_the_time_alone_before_a_later_step)
 	}
 }
 
+static int replace_it_by_a_link(struct fix *f)
+{
+	int r = sym(f, "later", "b");
+
+	return r < 0 ? r : mv(f, "b", "a", 0);
+}
+
+static int change_its_owner(struct fix *f)
+{
+	struct at a = at(f, "a");
+
+	return op_chown(f->s, &a, getuid(), getgid(), NULL);
+}
+
+/* What the later step does with a link; an edit before gives it another target of the same length,
+ * or makes it anew. */
+static int (*const later_than_links[])(struct fix *f) = {
+	remove_it,	  replace_it, replace_it_by_a_link,
+	change_its_owner, rename_it,  remove_its_directory,
+};
+
+TEST(of_a_link_before_a_later_step)
+{
+	static const char *const targets[] = {"agent", "human"};
+
+	for (size_t i = 0; i < ARRAY_LEN(later_than_links) * 2; i++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *path = xasprintf("%s/a", f->folder);
+		struct stat st;
+		int r;
+
+		begin(f, "first");
+		assert_int_equal(sym(f, targets[0], "a"), 0);
+		assert_int_equal(md(f, "d"), 0);
+		commit(f);
+		assert_int_equal(lstat(path, &st), 0);
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(symlink(targets[i % 2], path), 0);
+		if (i % 2)
+			succeeds(utimensat(AT_FDCWD, path,
+					   (struct timespec[]){st.st_atim, st.st_mtim},
+					   AT_SYMLINK_NOFOLLOW));
+		begin(f, "second");
+		assert_int_equal(later_than_links[i / 2](f), 0);
+		commit(f);
+		r = undo(f, 2, 0);
+		if (r != (i % 2 ? -ESTALE : 0))
+			fail_msg("%zu: %d %s", i, r, f->err.text);
+		fix_free(f);
+	}
+}
+
+static int remove_the_directory(struct fix *f)
+{
+	return rd(f, "a");
+}
+
+/* Attributes of a user are edits, too: those of a directory have no other sign. */
+TEST(of_a_directory_before_a_later_step)
+{
+	static int (*const does[])(struct fix * f) = {remove_the_directory, rename_it,
+						      change_its_mode};
+
+	for (size_t i = 0; i < ARRAY_LEN(does) * 2; i++) {
+		struct fix *f = fix_new();
+		AUTO_FREE char *path = xasprintf("%s/a", f->folder);
+		int r = 0;
+
+		begin(f, "first");
+		assert_int_equal(md(f, "a"), 0);
+		commit(f);
+		if (i % 2)
+			r = setxattr(path, "user.human", "1", 1, 0);
+		if (r < 0 && errno == ENOTSUP)
+			skip();
+		assert_int_equal(r, 0);
+		one_step(f, "second", does[i / 2](f));
+		r = undo(f, 2, 0);
+		if (r != (i % 2 ? -ESTALE : 0))
+			fail_msg("%zu: %d %s", i, r, f->err.text);
+		fix_free(f);
+	}
+}
+
 /* An aborted step restored the file before a later step replaced it. */
 TEST(of_nobody_where_an_abort_restored_a_file)
 {

@@ -491,4 +491,64 @@ TEST(what_has_another_name_is_not_packed)
 	assert_plain(f, true);
 }
 
+/* ---- plans ------------------------------------------------------------------------------------
+ */
+
+#define PIECES 300 /* each is a write if the file is unpacked */
+
+static int write_pieces(struct fix *f, char what)
+{
+	AUTO_CLOSE int fd = -1;
+	struct at a = at(f, "pieces");
+	char piece[4096];
+
+	memset(piece, what, sizeof(piece));
+	fd = op_open(f->s, &a, O_RDWR | O_CREAT, 0644, NULL);
+	for (int i = 0; fd >= 0 && i < PIECES; i++)
+		assert_int_equal(io_pwrite_all(fd, piece, sizeof(piece), (off_t)i << 18), 0);
+	return MIN(fd, 0);
+}
+
+static void plan_two(void *data)
+{
+	struct fix *f = data;
+	struct undo_plan *plan = NULL;
+
+	assert_int_equal(journal_plan(f->j, UNDO_BACK, 2, 0, &plan, &f->err), 0);
+	undo_plan_free(plan);
+}
+
+static int calls_of_plan(struct fix *f)
+{
+	struct inject calls = {0};
+
+	inject_run(&calls, plan_two, f);
+	return calls.seen;
+}
+
+TEST(a_plan_unpacks_no_large_file)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/pieces", f->folder);
+	struct stat st;
+	int64_t id;
+	int plain;
+
+	one_step(f, "first", write_pieces(f, 'a'));
+	assert_int_equal(stat(path, &st), 0);
+	id = one_step(f, "second", write_pieces(f, 'b'));
+	plain = calls_of_plan(f);
+	background_once(f->j);
+	assert_int_equal(count_packed(f, id), 1);
+	assert_true(calls_of_plan(f) < plain + PIECES / 2);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(truncate(path, 80 << 20), 0); /* its time stays */
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){st.st_atim, st.st_mtim}, 0),
+			 0);
+	id = one_step(f, "third", write_pieces(f, 'c'));
+	background_once(f->j);
+	assert_int_equal(count_packed(f, id), 1);
+	assert_int_equal(undo(f, 2, 0), -ESTALE); /* the size tells */
+}
+
 TESTS(fix_setup, fix_teardown)

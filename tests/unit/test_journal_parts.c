@@ -266,6 +266,11 @@ TEST(numbers_and_single_steps_are_as_listed)
 	}
 	step_info_free(list, n);
 	assert_int_equal(journal_info(p->a->j, 9, &one, &p->a->err), -ENOENT);
+	assert_non_null(strstr(p->a->err.text, "there is no step 9"));
+	assert_int_equal(journal_undo(p->a->j, UNDO_BACK, 1, 0, NULL, &p->a->err), 0);
+	p->a->err = (struct err){0};
+	assert_int_equal(journal_info(p->a->j, 3, &one, &p->a->err), -ENOENT);
+	assert_non_null(strstr(p->a->err.text, "step 3 is undone")); /* in the other folder */
 }
 
 /* Of steps dropped in one folder and then in the other, the last one is redone first. */

@@ -248,7 +248,7 @@ static int parse_time(struct answering *a, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
 		if (*end != units[i].unit || (*end && end[1]) || n < 1 || n > 1000000)
 			continue;
-		a->until = clock_expiry_s() + n * units[i].seconds;
+		a->until = clock_wall_us() / 1000000 + n * units[i].seconds;
 		return 0;
 	}
 	return err_say(err, -EINVAL, "--for '%s': not a time: give 30s, 10m, 2h or 7d", text);

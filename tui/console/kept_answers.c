@@ -118,7 +118,7 @@ static bool is_about(const struct one *one, const struct ask *ask, struct answer
 
 bool kept_answers_find(const struct kept_answers *k, const struct ask *ask, struct answer *ret)
 {
-	int64_t now = clock_wall_us() / 1000000;
+	int64_t now = clock_expiry_s();
 
 	for (size_t i = k->n; i > 0; i--) /* the newest answer counts */
 		if (is_about(&k->list[i - 1], ask, ret))

@@ -76,26 +76,32 @@ static uint64_t file_hash(const char *path, int fd, uint64_t size, uint64_t attr
 	return bytes ? with_attrs(bytes, attrs) : 0;
 }
 
-/* Returns the hash of the object's bytes and attributes, or 0 if it is unknown. An object of the
- * store does not lie at its path. */
-static uint64_t hash_at(const char *path, const struct spot *at, const struct object *o)
+/* Does the same for an object that is no file. */
+static uint64_t other_hash(const struct spot *at, mode_t mode, uint64_t attrs)
 {
 	char target[4096];
 	uint64_t bytes = 0;
 
+	if (S_ISLNK(mode)) {
+		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
+
+		bytes = n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
+	} else if (S_ISDIR(mode)) {
+		bytes = 1; /* each entry has an image of its own */
+	}
+	return bytes ? with_attrs(bytes, attrs) : 0;
+}
+
+/* Returns the hash of the object's bytes and attributes, or 0 if it is unknown. An object of the
+ * store does not lie at its path. */
+static uint64_t hash_at(const char *path, const struct spot *at, const struct object *o)
+{
 	if (S_ISREG(o->mode)) {
 		AUTO_CLOSE int fd = after_image_open(at);
 
 		return fd < 0 ? 0 : file_hash(path, fd, o->size, attributes_hash_xattrs(fd));
 	}
-	if (S_ISLNK(o->mode)) {
-		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
-
-		bytes = n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
-	} else if (S_ISDIR(o->mode)) {
-		bytes = 1; /* each entry has an image of its own */
-	}
-	return bytes ? with_attrs(bytes, attributes_hash_xattrs_at(at->fd, at->name)) : 0;
+	return other_hash(at, o->mode, attributes_hash_xattrs_at(at->fd, at->name));
 }
 
 static void put_obj(struct buf *b, const struct object *o)
@@ -375,22 +381,31 @@ bool after_image_fits(const struct after_image *p, const struct spot *at, const 
 	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
 }
 
-bool after_image_fits_capture(const struct after_image *p, const struct change_side *is, int fd,
-			      struct span meta)
+bool after_image_fits_capture(const struct after_image *p, const struct change_side *is,
+			      const struct captured_object *as)
 {
-	uint64_t attrs = meta.len ? attributes_hash_kept(meta) : attributes_hash_xattrs(fd);
 	const struct object *was = &p->obj;
+	const bool file = S_ISREG(is->mode);
+	uint64_t attrs;
 	struct stat st;
 
-	if (is->mode != was->mode || is->uid != was->uid || is->gid != was->gid ||
-	    fstat(fd, &st) < 0)
+	if (is->mode != was->mode || is->uid != was->uid || is->gid != was->gid)
 		return false;
-	if (is_index_name(p->path) && index_hash(fd, (uint64_t)st.st_size, attrs) == p->hash)
+	if (as->meta.len)
+		attrs = attributes_hash_kept(as->meta);
+	else
+		attrs = file ? attributes_hash_xattrs(as->fd)
+			     : attributes_hash_xattrs_at(as->at.fd, as->at.name);
+	if (!file)
+		return other_hash(&as->at, is->mode, attrs) == p->hash;
+	if (fstat(as->fd, &st) < 0)
+		return false;
+	if (is_index_name(p->path) && index_hash(as->fd, (uint64_t)st.st_size, attrs) == p->hash)
 		return true;
 	if ((uint64_t)st.st_size != was->size ||
 	    (was->size > CONTENT_HASH_MAX && is->mtime_ns != was->mtime_ns))
 		return false;
-	return file_hash(p->path, fd, was->size, attrs) == p->hash;
+	return file_hash(p->path, as->fd, was->size, attrs) == p->hash;
 }
 
 bool after_image_differs(struct journal *j, const struct after_image *p)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/journal/fs/object.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/util/chunked_io.h"
 #include "core/journal/util/path_set.h"
 
@@ -128,13 +129,16 @@ int image_stamps_load(struct journal *j, struct image_stamps *ret) MUST_USE;
 const struct image_stamp *image_stamps_find(const struct image_stamps *all,
 					    const struct object *o); /* or NULL */
 void image_stamps_done(struct image_stamps *all);
-struct spot;
 /* Returns whether the object has the image's state: a new ctime alone is no edit. */
 bool after_image_fits(const struct after_image *p, const struct spot *at, const struct object *o);
-/* The same of a state that was captured; fd: the bytes; meta: the attributes, empty: those of fd.
- */
-bool after_image_fits_capture(const struct after_image *p, const struct change_side *is, int fd,
-			      struct span meta);
+struct captured_object {
+	struct spot at;	  /* where the object lies, if it is no file */
+	int fd;		  /* the bytes of a file */
+	struct span meta; /* the attributes; empty: those of the object */
+};
+/* The same of a state that was captured, for an image with a hash. */
+bool after_image_fits_capture(const struct after_image *p, const struct change_side *is,
+			      const struct captured_object *as);
 int after_image_open(const struct spot *at) MUST_USE; /* for reading, without a new atime */
 /* Returns whether the path has changed after the image. */
 bool after_image_differs(struct journal *j, const struct after_image *p);

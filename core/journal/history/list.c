@@ -412,7 +412,7 @@ int journal_interrupted(struct journal *j, struct step_info **ret, size_t *ret_n
 	return is_left(j) ? journal_open_steps(j, ret, ret_n, err) : 0;
 }
 
-static int open_step(struct journal *j, int64_t id, bool *undone)
+static int open_step(const struct journal *j, int64_t id, bool *undone)
 {
 	/* The writer may redo it between two looks. */
 	static const char *const where[] = {"steps", "redo", "steps"};
@@ -430,10 +430,15 @@ static int open_step(struct journal *j, int64_t id, bool *undone)
 
 int step_unknown(struct journal *j, int64_t id, bool other, struct err *err)
 {
+	const struct journal *k = j;
 	bool undone = false;
-	AUTO_CLOSE int fd = j ? open_step(j, id, &undone) : -1;
 
-	if (fd >= 0 && undone)
+	for (; k && !undone; k = k->sibling == j ? NULL : k->sibling) {
+		AUTO_CLOSE int fd = open_step(k, id, &undone);
+
+		undone &= fd >= 0;
+	}
+	if (undone)
 		return err_say(err, -ENOENT,
 			       "step %" PRId64 " is undone: `cordon redo` brings it back", id);
 	if (other)

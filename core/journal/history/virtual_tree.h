@@ -94,6 +94,7 @@ struct vstate { /* of a node that a record changed in place */
 	uint64_t slot;
 	uint32_t log;
 	bool has_content;
+	bool packed; /* the slot's content is compressed; side.size is that of the plain one */
 };
 
 /* Reverses a record of the step at index log. Records come newest first. */
@@ -125,6 +126,6 @@ int tree_look_at_node(struct vtree *t, uint32_t node, struct reach *w, struct vo
 	MUST_USE;
 /* Opens the objects of a step. Returns a descriptor, borrowed until the next call, or -errno. */
 int tree_objects_of(struct vtree *t, size_t log);
-/* Opens the content of that state for reading. */
+/* Opens the content of that state for reading. -EFBIG: it is compressed, and large. */
 int tree_open(struct vtree *t, const struct vstate *s) MUST_USE;
 void tree_done(struct vtree *t);

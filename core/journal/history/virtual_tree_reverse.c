@@ -18,7 +18,8 @@
 #include "core/journal/util/grow.h"
 #include "core/journal/util/names.h"
 
-#define SIZE_NONE UINT64_MAX
+#define SIZE_NONE    UINT64_MAX
+#define UNPACKED_MAX (64u << 20) /* of compressed content: it is unpacked into memory */
 
 static const struct vnode new_node = {.up = NO_NODE, .root = -1};
 
@@ -74,17 +75,24 @@ int tree_open(struct vtree *t, const struct vstate *s)
 
 	if (!s->slot)
 		return capture_in_memory(s->bytes);
+	if (s->packed && s->side.size > UNPACKED_MAX)
+		return -EFBIG;
 	r = tree_objects_of(t, s->log);
 	store_slot_name(name, s->slot);
 	return r < 0 ? r : compressed_open(r, name);
 }
 
-/* Returns the size of the content in a slot, which may be compressed. */
-static uint64_t slot_size(struct vtree *t, size_t log, uint64_t slot)
+/* Returns the size of the content in the state's slot, which may be compressed. */
+static uint64_t slot_size(struct vtree *t, struct vstate *s)
 {
-	struct object o = slot_object(t, log, slot);
+	struct object o = slot_object(t, s->log, s->slot);
+	int obj = tree_objects_of(t, s->log);
+	uint64_t size = SIZE_NONE;
+	char name[24];
 
-	return o.mode ? o.size : SIZE_NONE;
+	store_slot_name(name, s->slot);
+	s->packed = !o.mode && obj >= 0 && compressed_size(obj, name, &size) == 0;
+	return o.mode ? o.size : size;
 }
 
 static void set_content(struct vtree *t, struct vstate *s, const struct rec *r, size_t log)
@@ -97,7 +105,8 @@ static void set_content(struct vtree *t, struct vstate *s, const struct rec *r, 
 	s->slot = r->flags & REC_INLINE ? 0 : r->slot;
 	s->log = (uint32_t)log;
 	s->has_content = true;
-	s->side.size = s->slot ? slot_size(t, log, r->slot) : bytes.len;
+	s->packed = false;
+	s->side.size = s->slot ? slot_size(t, s) : bytes.len;
 }
 
 /* ---- the records ------------------------------------------------------------------------------
@@ -333,6 +342,7 @@ static void reverse_content(struct vtree *t, const struct rec *r, size_t log)
 	s->slot = r->slot;
 	s->log = (uint32_t)log;
 	s->has_content = true;
+	s->packed = false;
 }
 
 void tree_reverse(struct vtree *t, const struct rec *r, size_t log)

@@ -79,33 +79,43 @@ static bool is_stamped(struct comparison *c, const struct after_image *p, const 
 	       change_sides_equal(&was, &is);
 }
 
-/* Opens the bytes of a file that was captured, or only its attributes were. */
-static int open_captured(struct comparison *c, const struct vobject *now)
+/* Finds what was captured of an object, or lies where only its attributes were; as->fd is the
+ * caller's. Returns whether that is enough to tell an edit. */
+static bool find_captured(struct comparison *c, const struct vobject *now, mode_t mode,
+			  struct captured_object *as)
 {
+	*as = (struct captured_object){.at = now->at, .fd = -1};
+	if (now->state)
+		as->meta = now->state->meta;
+	if (!S_ISREG(mode))
+		return now->at.fd >= 0 || (S_ISDIR(mode) && as->meta.len);
 	if (now->state && now->state->has_content)
-		return tree_open(&c->tree, now->state);
-	return now->at.fd < 0 ? -EBADF : after_image_open(&now->at);
+		as->fd = tree_open(&c->tree, now->state);
+	else if (now->at.fd >= 0)
+		as->fd = after_image_open(&now->at);
+	return as->fd >= 0;
 }
 
-/* Returns whether a captured object is as the step left it. Its bytes tell, as they do for a file
- * of the folder: without them size and time do. An object of the store has a new ctime, and a file
- * that a rollback restored may have a new inode. */
+/* Returns whether a captured object is as the step left it. Its bytes tell, as they do for an
+ * object of the folder: without them size and time do. An object of the store has a new ctime, and
+ * a file that a rollback restored may have a new inode. */
 static bool is_captured_as_left(struct comparison *c, const struct after_image *p,
 				const struct vobject *now)
 {
-	AUTO_CLOSE int fd = -1;
 	struct change_side was, is;
+	struct captured_object as = {.fd = -1};
+	bool fits;
 
 	change_side_set(&was, &p->obj);
 	change_side_set(&is, &now->o);
 	if (now->state)
 		is = now->state->side;
-	if (S_ISREG(was.mode) && S_ISREG(is.mode) && p->hash)
-		fd = open_captured(c, now);
-	if (fd >= 0)
-		return after_image_fits_capture(p, &is, fd,
-						now->state ? now->state->meta : (struct span){0});
-	if (is.size == UINT64_MAX) /* unknown: compressed */
+	if (p->hash && find_captured(c, now, is.mode, &as)) {
+		fits = after_image_fits_capture(p, &is, &as);
+		util_close_fd(&as.fd);
+		return fits;
+	}
+	if (is.size == UINT64_MAX) /* unknown: compressed and damaged */
 		is.size = was.size;
 	return change_sides_equal(&was, &is) ||
 	       (!now->state && now->at.fd >= 0 && after_image_fits(p, &now->at, &now->o));

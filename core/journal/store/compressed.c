@@ -364,6 +364,17 @@ int compressed_open(int dirfd, const char *name)
 	return r < 0 ? r : take_fd(&out);
 }
 
+int compressed_size(int dirfd, const char *name, uint64_t *ret)
+{
+	AUTO_CLOSE int in = open_packed(dirfd, name);
+	AUTO_MAP struct map m = {0};
+	int r = in < 0 ? in : map_load(in, &m);
+
+	if (r == 0)
+		*ret = m.head.size;
+	return r;
+}
+
 int compressed_restore(int dirfd, const char *name)
 {
 	char packed[NAME_MAX + 1], tmp[NAME_MAX + 1];

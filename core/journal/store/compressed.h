@@ -23,6 +23,8 @@ struct compressed_gate {
 int compressed_make(int dirfd, const char *name, const struct compressed_gate *gate) MUST_USE;
 /* Returns a readable descriptor of the plain content, whichever form exists. */
 int compressed_open(int dirfd, const char *name) MUST_USE;
+/* Returns the size of the plain content of a compressed file. -ENOENT: there is none. */
+int compressed_size(int dirfd, const char *name, uint64_t *ret) MUST_USE;
 /* Makes the plain form the only one. Returns 0 also if it already is, or if neither exists. */
 int compressed_restore(int dirfd, const char *name) MUST_USE;
 /* Checks the compressed form. -EBADMSG: it is damaged; -ENOENT: there is none. */

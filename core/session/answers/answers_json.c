@@ -3,6 +3,7 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/session/answers/answers.h"
 
@@ -33,6 +34,7 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 	ret->scope = (enum answer_scope)scope;
 	ret->extent = (enum answer_extent)extent;
 	ret->up = up ? (unsigned)up->valuedouble : 0;
-	ret->until = until ? (int64_t)until->valuedouble : 0;
+	ret->until =
+		until && until->valuedouble >= 1 ? clock_expiry_of((int64_t)until->valuedouble) : 0;
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* own_asks - questions about actions for the agent outside the sandbox: no call is held. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
@@ -138,7 +137,7 @@ int session_recall(struct session *s, enum rule_kind kind, const char *path)
 		const struct given *g = &s->model.given[i];
 
 		if (!session_rule_is_own(g->rule) || g->over || g->kind != kind ||
-		    (g->answer.until && g->answer.until <= time(NULL)) || !is_about(g, path))
+		    (g->answer.until && g->answer.until <= clock_expiry_s()) || !is_about(g, path))
 			continue;
 		found = g->answer.allow; /* a denial wins */
 	}
