@@ -222,17 +222,15 @@ static int by_path(struct trail *a, struct trail *b)
 	return a->root != b->root ? a->root - b->root : strcmp(a->pair.new_path, b->pair.new_path);
 }
 
-/* Lists the numbers of the kept steps. Returns -ENOENT, and says why, if there is none. */
+/* Lists the numbers of the kept steps: *ret is the caller's also after an error. Returns -ENOENT,
+ * and says why, if there is none. */
 static int list_steps(struct journal *j, int64_t **ret, size_t *ret_n, struct err *err)
 {
-	AUTO_FREE int64_t *list = NULL;
 	AUTO_FREE int64_t *undone = NULL;
 	size_t n = 0;
-	int k = journal_ids(j, false, &list, ret_n, err);
+	int k = journal_ids(j, false, ret, ret_n, err);
 
-	if (k == 0 && *ret_n > 0)
-		*ret = take_ptr(&list);
-	else if (k == 0)
+	if (k == 0 && *ret_n == 0)
 		k = journal_ids(j, true, &undone, &n, err);
 	if (k < 0 || *ret_n > 0)
 		return k;
