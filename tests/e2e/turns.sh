@@ -145,7 +145,7 @@ say f4
 echo mine >>"$dir/f3"
 sees '!  f3 .*1 edited' "the edit has a row"
 keys C-] s
-press_until 'Rolls back step .*: 2 paths' "T on it is about the turn" T
+press_until 'Rolls back .*: 2 paths' "T on it is about the turn" T
 keys q
 loses '╔═' "q leaves it"
 keys C-] t C-d
