@@ -129,9 +129,10 @@ is "$(screen | grep -c '[▾▸] ..:.. .*f[12]')" 2 "no answer begins a turn"
 in_log() { cordon_in "$dir" log --turns | grep -q "$1"; }
 ok "log --turns has the prompts, and each file once" wait_for 20 in_log ' [1-4] *2  more tests f2'
 ok "and the names of the steps of a turn without one" in_log ' 1 *1  edit src/first'
-out=$(cordon_in "$dir" undo --dry-run --turn)
-like "$out" "f2" "undo --turn is about the newest prompt"
-like "$out" "goes away +n" "with its answers"
+planned() { # the last step of the turn may still run
+	out=$(cordon_in "$dir" undo --dry-run --turn 2>&1) && [[ $out == *f2* && $out =~ goes\ away\ +n ]]
+}
+ok "undo --turn is about the newest prompt, with its answers" wait_for 20 planned
 unlike "$out" "answer" "alone"
 keys C-d
 sees 'ended' "the agent ends"
