@@ -98,13 +98,13 @@ is "$(git status -s)" "" "and the host sees a clean tree"
 
 # A part of a checkout: git does not work there, and a line says why.
 mkdir part
-above="git does not work here: $dir/.git is outside of this folder"
-like "$(in_folder "$dir/part" true 2>&1)" "^cordon: $above: start there, or --ro $dir to look only\$" "a part says so"
+like "$(in_folder "$dir/part" true 2>&1)" \
+	"^cordon: git finds no repository here: start in $dir, or add --ro $dir to look only\$" "a part says so"
 is "$(cd part && "$CORDON" run --headless --ro "$dir" -- git status --short --branch 2>&1)" "## $(git branch --show-current)" \
 	"with --ro git can look"
 unlike "$(cd part && "$CORDON" run --headless --rw "$dir" -- git commit -q --allow-empty -m part 2>&1)" "." "with --rw it works"
 is "$(git log -1 --format=%s)" part "the commit is there"
-unlike "$(in_folder "$dir" true 2>&1)" "does not work" "a whole one has no such line"
+unlike "$(in_folder "$dir" true 2>&1)" "no repository" "a whole one has no such line"
 rmdir part
 ok "that git finds whole" git fsck --no-progress
 done_testing

@@ -93,29 +93,25 @@ static void say_repositories(const struct run *run)
 	}
 }
 
-/* Adds notes about a folder that is a part of a checkout: git, and the agent, see no repository. */
-static void add_checkout(const struct run *run, struct buf *notes)
+/* Adds a note about a folder that is a part of a checkout: git, and the agent, see no repository.
+ * separator: between its three lines. */
+static void add_checkout(const struct run *run, struct buf *notes, const char *separator)
 {
 	AUTO_FREE char *top = repository_above(run->folders.list[0], run->home);
 
 	if (top && !is_taken(run, top))
 		buf_fmt(notes,
-			"git does not work here: %s/.git is\noutside of this folder: start there, "
-			"or\n"
-			"--ro %s to look only\n",
-			top, top);
+			"git finds no repository here: start in%s%s, or add%s--ro %s to look only",
+			separator, top, separator, top);
 }
 
 static void say_checkout(const struct run *run)
 {
-	AUTO_BUF struct buf notes = BUF_INIT;
+	AUTO_BUF struct buf note = BUF_INIT;
 	AUTO_BUF struct buf shown = BUF_INIT;
 
-	add_checkout(run, &notes);
-	for (size_t i = 0; i + 1 < notes.len; i++)
-		if (notes.data[i] == '\n')
-			notes.data[i] = ' ';
-	text_escape(&shown, notes.data, notes.len ? notes.len - 1 : 0);
+	add_checkout(run, &note, " ");
+	text_escape(&shown, note.data, note.len);
 	if (shown.len)
 		fprintf(stderr, "cordon: %s\n", shown.data);
 }
@@ -130,7 +126,7 @@ static int in_console(struct run *run, struct err *err)
 	struct console_options opt = {.record = o->record};
 
 	run_offer_prompts(run, &notes);
-	add_checkout(run, &notes);
+	add_checkout(run, &notes, "\n");
 	opt.notes = notes.data;
 	console_options_set(&opt, c);
 	opt.theme = o->theme ? o->theme : opt.theme;
