@@ -30,17 +30,21 @@ char *folders_state_dir(const char *home)
 /* ---- who may change the state ------------------------------------------------------------------
  */
 
-/* Returns whether another user may put files into a directory. A sticky one protects those in it.
- */
+static bool is_owned_by_other(const struct stat *st, uid_t home)
+{
+	return st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != home;
+}
+
+/* Returns whether another user may put files into a directory, or replace the link that leads to
+ * it. sticky: a sticky directory is good, because it protects the files in it. */
 static bool is_others(const char *path, uid_t home, bool sticky)
 {
 	struct stat st, link;
 
 	if (stat(path, &st) < 0 || lstat(path, &link) < 0)
 		return false;
-	for (const struct stat *s = &st; s; s = s == &st ? &link : NULL)
-		if (s->st_uid != 0 && s->st_uid != geteuid() && s->st_uid != home)
-			return true;
+	if (is_owned_by_other(&st, home) || is_owned_by_other(&link, home))
+		return true;
 	return st.st_mode & S_IWOTH && !(sticky && st.st_mode & S_ISVTX);
 }
 
