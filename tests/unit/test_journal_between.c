@@ -290,7 +290,7 @@ TEST(of_a_directory_before_a_later_step)
 }
 
 /* An aborted step restored the file before a later step replaced it. */
-TEST(of_nobody_where_an_abort_restored_a_file)
+TEST(a_file_that_an_abort_restored_is_no_edit)
 {
 	struct fix *f = *state;
 	char text[LARGE] = "";

@@ -79,8 +79,9 @@ static bool is_stamped(struct comparison *c, const struct after_image *p, const 
 	       change_sides_equal(&was, &is);
 }
 
-/* Finds what was captured of an object, or lies where only its attributes were; as->fd is the
- * caller's. Returns whether that is enough to tell an edit. */
+/* Finds an object's captured content and attributes. If only the attributes were captured, the
+ * content still lies at the object's place. The caller closes as->fd. Returns whether both can be
+ * compared. */
 static bool find_captured(struct comparison *c, const struct vobject *now, mode_t mode,
 			  struct captured_object *as)
 {

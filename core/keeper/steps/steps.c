@@ -307,8 +307,8 @@ void steps_tick(struct keeper *k)
 	}
 }
 
-/* Says why c's step cannot end yet; its words are shortened, as those that follow are what a narrow
- * screen must show. */
+/* Says why the command's step cannot end yet. The command is shortened: a narrow screen must show
+ * the reason, which follows it. */
 static int refuse_to_settle(const struct keeper *k, const struct command *c, struct err *err)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
